@@ -1,0 +1,21 @@
+# One CMake library per folder of src/, with the folder's name; its dependencies are the row of the
+# include table in ARCHITECTURE.md, which tests/style/includes.py checks.
+
+# belljar_module(NAME [SOURCES …] [DEPENDS …] [TESTS …])
+function(belljar_module NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;TESTS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(${NAME} STATIC ${ARG_SOURCES})
+    target_link_libraries(${NAME} PUBLIC ${ARG_DEPENDS} PRIVATE belljar_options)
+    target_include_directories(${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  else()
+    add_library(${NAME} INTERFACE)
+    target_link_libraries(${NAME} INTERFACE ${ARG_DEPENDS})
+    target_include_directories(${NAME} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+  endif()
+  if(ARG_TESTS)
+    add_executable(${NAME}_test ${ARG_TESTS})
+    target_link_libraries(${NAME}_test PRIVATE ${NAME} belljar_options GTest::gmock GTest::gtest_main)
+    add_test(NAME ${NAME} COMMAND ${NAME}_test --gtest_brief=1)
+  endif()
+endfunction()

@@ -1,0 +1,38 @@
+#include "base/bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace belljar {
+namespace {
+
+TEST(ParseBytes, KnowsTheUsualForms) {
+  EXPECT_EQ(parse_bytes("512m"), 512ull << 20);
+  EXPECT_EQ(parse_bytes("1g"), 1ull << 30);
+  EXPECT_EQ(parse_bytes("64KiB"), 64ull << 10);
+  EXPECT_EQ(parse_bytes("1048576"), 1048576u);
+  EXPECT_EQ(parse_bytes("1.5g"), 3ull << 29);
+  EXPECT_EQ(parse_bytes("10b"), 10u);
+}
+
+TEST(ParseBytes, RefusesEverythingElse) {
+  for (const char* bad : {"", "m", "-1", "5x", "1 g", "1e9", "0x10", "9999999t", "0.5", "nan", "inf", "5mm"}) {
+    EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(FormatBytes, UsesTheLargestUnitThatFits) {
+  EXPECT_EQ(format_bytes(0), "0 bytes");
+  EXPECT_EQ(format_bytes(512ull << 20), "512 MiB");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+}
+
+TEST(Base64, PadsAsTheStandardSays) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64(std::string_view{"\xff\x00\xfe", 3}), "/wD+");
+}
+
+}  // namespace
+}  // namespace belljar

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/error.h"
+
+namespace belljar {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+
+// A function that waits returns a Task. Everything runs on one io_context and one thread. Cancelling a
+// task makes the operation it waits for throw; resources are let go by destructors.
+template <class T = void>
+using Task = asio::awaitable<T>;
+
+inline Task<> sleep_for(std::chrono::steady_clock::duration time) {
+  asio::steady_timer timer{co_await asio::this_coro::executor, time};
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+// Runs `task`, but no longer than `limit`: its result, or nothing if the time ran out (the task is then
+// cancelled and has ended). A task that ignores cancellation makes this wait for it.
+template <class T>
+Task<std::optional<T>> with_timeout(std::chrono::steady_clock::duration limit, Task<T> task) {
+  using namespace asio::experimental::awaitable_operators;
+  auto result = co_await (std::move(task) || sleep_for(limit));
+  if (result.index() == 0) co_return std::optional<T>{std::get<0>(std::move(result))};
+  co_return std::nullopt;
+}
+
+// True if the task ended in time.
+inline Task<bool> with_timeout(std::chrono::steady_clock::duration limit, Task<> task) {
+  using namespace asio::experimental::awaitable_operators;
+  const auto result = co_await (std::move(task) || sleep_for(limit));
+  co_return result.index() == 0;
+}
+
+// Lets any number of tasks wait until set() is called. Set once; waiting afterwards returns at once.
+class Event {
+ public:
+  explicit Event(const asio::any_io_executor& executor)
+      : timer_{executor, std::chrono::steady_clock::time_point::max()} {}
+  bool is_set() const { return set_; }
+  void set() {
+    set_ = true;
+    timer_.cancel();
+  }
+  Task<> wait() {
+    while (!set_) {
+      boost::system::error_code error;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, error));
+      // The timer is cancelled by set() or by the cancellation of the waiting task.
+      if (!set_) throw boost::system::system_error{error};
+    }
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool set_ = false;
+};
+
+// The small pool of threads for work that blocks: disk, decompression, name look-up.
+asio::thread_pool& blocking_pool();
+
+template <class Function>
+Task<std::invoke_result_t<Function>> call_as_task(Function function) {
+  co_return function();
+}
+
+// Runs a function that blocks on the pool and returns its result to the loop. The function must not
+// touch objects of the loop. Cancelling does not interrupt it; the result is dropped.
+template <class Function>
+Task<std::invoke_result_t<Function>> run_blocking(Function function) {
+  // A strand of its own: a cancellation from the loop must not race with the running function's task.
+  const auto strand = asio::make_strand(blocking_pool());
+  co_return co_await asio::co_spawn(strand, call_as_task(std::move(function)), asio::use_awaitable);
+}
+
+}  // namespace belljar

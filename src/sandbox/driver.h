@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "sandbox/command.h"
+#include "sandbox/outcome.h"
+#include "sandbox/spec.h"
+
+namespace belljar {
+
+// One protection or limit of a driver on this host.
+struct Feature {
+  enum class State { enforced, degraded, missing };
+  std::string name;    // "cgroup memory limit"
+  State state = State::enforced;
+  bool required = true;
+  std::string detail;  // how, or why not
+  std::string fix;     // what the operator can do about it; empty when enforced
+};
+
+struct Capabilities {
+  std::string driver;
+  std::vector<Feature> features;
+};
+
+// A program running in a sandbox.
+class Process {
+ public:
+  // Destroying a process that still runs kills it, with everything it started, without waiting.
+  virtual ~Process() = default;
+
+  // Waits until the program has ended and its output has arrived. A child that outlives it and holds
+  // its output open is given a short grace, no more. Cancelling the wait leaves the program running.
+  virtual Task<Outcome> wait() = 0;
+
+  // Kills the program and everything it started and has not ended yet, and returns at once; wait() then
+  // reports `why`. Never by a signal that a program can catch. Harmless after the end.
+  virtual void kill(Outcome::Kind why) = 0;
+};
+
+// One sealed place with a file system, limits and processes of its own.
+class Sandbox {
+ public:
+  // Destroying a sandbox that was not stopped by destroy() does the same without waiting.
+  virtual ~Sandbox() = default;
+
+  // Starts a program. `sink` must live until wait() has returned or the process is destroyed. Several
+  // programs may run at once. An argv[0] that cannot be executed is Error{not_found}.
+  virtual Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) = 0;
+
+  // Ends every process of the sandbox and frees all it has. Safe to call twice.
+  virtual Task<> destroy() = 0;
+};
+
+// A place where sandboxes live: the local kernel, a Docker engine, a Kubernetes cluster.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  // What this host can truly enforce, tried out rather than read from a version.
+  virtual Task<Capabilities> probe() = 0;
+
+  virtual Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) = 0;
+
+  // Removes what a crashed belljar left behind; what belongs to a living one is not touched.
+  virtual Task<> recover() = 0;
+
+  // Destroys every sandbox and ends the driver's own processes. Nothing may be called afterwards.
+  virtual Task<> shut_down() = 0;
+};
+
+}  // namespace belljar

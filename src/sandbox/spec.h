@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "sandbox/limits.h"
+
+namespace belljar {
+
+// A Node.js that programs run on.
+struct Image {
+  std::string name;          // as the client knows it: "node:lts-slim"
+  std::string node_version;  // "24.21.0"
+  // Directory on the host with bin/node, bin/npm and lib/node_modules, which the sandbox sees as
+  // /usr/local. Empty: the Node of the host's /usr is used.
+  std::string prefix;
+};
+
+enum class Network {
+  none,  // a loopback interface of its own and nothing else
+};
+
+// Everything that must be known before a sandbox exists and cannot change afterwards.
+struct SandboxSpec {
+  Image image;
+  Limits limits;
+  Network network = Network::none;
+};
+
+}  // namespace belljar
