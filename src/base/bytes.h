@@ -7,8 +7,9 @@
 
 namespace belljar {
 
-// "512m", "1g", "64K", "1048576", "1.5g": a number of bytes with an optional unit (b, k, m, g, t; powers
-// of 1024; "mb" and "MiB" are accepted too). Nothing if the text has another form or does not fit.
+// "512m", "1g", "64K", "1048576", "1.5g": a number of bytes with an optional unit (b, k, m, g, t;
+// powers of 1024; "mb" and "MiB" are accepted too). Nothing if the text has another form or does
+// not fit.
 std::optional<uint64_t> parse_bytes(std::string_view text);
 
 // 536870912 → "512 MiB".

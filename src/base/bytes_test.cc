@@ -15,7 +15,8 @@ TEST(ParseBytes, KnowsTheUsualForms) {
 }
 
 TEST(ParseBytes, RefusesEverythingElse) {
-  for (const char* bad : {"", "m", "-1", "5x", "1 g", "1e9", "0x10", "9999999t", "0.5", "nan", "inf", "5mm"}) {
+  for (const char* bad :
+       {"", "m", "-1", "5x", "1 g", "1e9", "0x10", "9999999t", "0.5", "nan", "inf", "5mm"}) {
     EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
   }
 }

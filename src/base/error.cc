@@ -5,7 +5,9 @@
 
 namespace belljar {
 
-void fail_with(Code code, std::string message) { throw Error{code, message}; }
+void fail_with(Code code, std::string message) {
+  throw Error{code, message};
+}
 
 void fail_errno(int error, std::string what) {
   Code code = Code::unavailable;

@@ -7,8 +7,8 @@
 
 namespace belljar {
 
-// What kind of fault an Error is, so that one table per boundary (JSON-RPC, exit status, later HTTP)
-// can say what to do with it.
+// What kind of fault an Error is, so that one table per boundary (JSON-RPC, exit status, later
+// HTTP) can say what to do with it.
 enum class Code {
   invalid,      // the caller asked for something that cannot be
   not_found,    // it does not exist, or not for this caller

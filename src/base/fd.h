@@ -6,8 +6,9 @@
 
 namespace belljar {
 
-// Owns a file descriptor. Move-only; closes on destruction. Functions that keep a descriptor take an
-// `Fd`, functions that only look at it take an `int`. Throws nothing, so the launcher uses it too.
+// Owns a file descriptor. Move-only; closes on destruction. Functions that keep a descriptor take
+// an `Fd`, functions that only look at it take an `int`. Throws nothing, so the launcher uses it
+// too.
 class Fd {
  public:
   Fd() = default;

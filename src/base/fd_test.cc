@@ -6,7 +6,9 @@
 namespace belljar {
 namespace {
 
-bool is_open(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) != -1;
+}
 
 TEST(Fd, ClosesWhatItOwns) {
   int number = -1;

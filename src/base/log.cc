@@ -34,10 +34,13 @@ void configure(Level level, Format format) {
   style = format;
 }
 
-bool enabled(Level level) { return level >= threshold; }
+bool enabled(Level level) {
+  return level >= threshold;
+}
 
 void write(Level level, std::string_view message) {
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
   const auto millis = now.time_since_epoch().count() % 1000;
   const std::string time = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(now), millis);
   std::string line;

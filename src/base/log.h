@@ -26,7 +26,8 @@ void info(fmt::format_string<Args...> format, Args&&... args) {
 }
 template <class... Args>
 void warning(fmt::format_string<Args...> format, Args&&... args) {
-  if (enabled(Level::warning)) write(Level::warning, fmt::format(format, std::forward<Args>(args)...));
+  if (enabled(Level::warning))
+    write(Level::warning, fmt::format(format, std::forward<Args>(args)...));
 }
 template <class... Args>
 void error(fmt::format_string<Args...> format, Args&&... args) {

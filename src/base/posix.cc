@@ -31,7 +31,8 @@ Pipe make_pipe() {
 }
 
 Fd make_memory_file(const char* name, std::string_view content) {
-  Fd file{sys(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), "create memory file {}", name)};
+  Fd file{
+      sys(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), "create memory file {}", name)};
   write_all(file.get(), content, name);
   sys(::lseek(file.get(), 0, SEEK_SET), "rewind memory file {}", name);
   constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;

@@ -10,7 +10,8 @@ namespace belljar {
 // Both ends close-on-exec.
 Pipe make_pipe();
 
-// An anonymous file in memory that holds `content`, positioned at its start and sealed against change.
+// An anonymous file in memory that holds `content`, positioned at its start and sealed against
+// change.
 Fd make_memory_file(const char* name, std::string_view content);
 
 // The directory as a handle only (O_PATH): what other system calls resolve names beneath.

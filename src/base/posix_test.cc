@@ -16,7 +16,8 @@ class PosixTest : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(root_); }
   void TearDown() override { std::filesystem::remove_all(root_); }
-  std::string root_ = (std::filesystem::temp_directory_path() / ("belljar-test-" + random_hex(8))).string();
+  std::string root_ =
+      (std::filesystem::temp_directory_path() / ("belljar-test-" + random_hex(8))).string();
 };
 
 TEST_F(PosixTest, WritesAndReadsAFile) {
@@ -24,7 +25,8 @@ TEST_F(PosixTest, WritesAndReadsAFile) {
   write_file_atomically(path, "one");
   write_file_atomically(path, "two", 0600);
   EXPECT_EQ(read_file(path), "two");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{root_}, {}), 1);  // no temporary file is left
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{root_}, {}),
+            1);  // no temporary file is left
 }
 
 TEST_F(PosixTest, ErrorNamesTheFileAndTheReason) {

@@ -12,6 +12,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -24,8 +25,8 @@ namespace belljar {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
-// A function that waits returns a Task. Everything runs on one io_context and one thread. Cancelling a
-// task makes the operation it waits for throw; resources are let go by destructors.
+// A function that waits returns a Task. Everything runs on one io_context and one thread.
+// Cancelling a task makes the operation it waits for throw; resources are let go by destructors.
 template <class T = void>
 using Task = asio::awaitable<T>;
 
@@ -34,24 +35,52 @@ inline Task<> sleep_for(std::chrono::steady_clock::duration time) {
   co_await timer.async_wait(asio::use_awaitable);
 }
 
-// Runs `task`, but no longer than `limit`: its result, or nothing if the time ran out (the task is then
-// cancelled and has ended). A task that ignores cancellation makes this wait for it.
+// How a task ended: with an exception, or with a value.
+template <class T>
+struct Settled {
+  std::exception_ptr error;
+  std::optional<T> value;
+};
+
+template <class T>
+Task<Settled<T>> settle(Task<T> task) {
+  Settled<T> settled;
+  try {
+    settled.value.emplace(co_await std::move(task));
+  } catch (...) {
+    settled.error = std::current_exception();
+  }
+  co_return settled;
+}
+
+inline Task<bool> ended(Task<> task) {
+  co_await std::move(task);
+  co_return true;
+}
+
+// Runs `task`, but no longer than `limit`: its result or its exception, or nothing if the time ran
+// out (the task is then cancelled and has ended). A task that ignores cancellation makes this wait
+// for it.
 template <class T>
 Task<std::optional<T>> with_timeout(std::chrono::steady_clock::duration limit, Task<T> task) {
   using namespace asio::experimental::awaitable_operators;
-  auto result = co_await (std::move(task) || sleep_for(limit));
-  if (result.index() == 0) co_return std::optional<T>{std::get<0>(std::move(result))};
-  co_return std::nullopt;
+  // `||` waits for the first success, so a task that fails would wait for the timer: settle it
+  // first.
+  auto result = co_await (settle(std::move(task)) || sleep_for(limit));
+  if (result.index() == 1) co_return std::nullopt;
+  Settled<T>& settled = std::get<0>(result);
+  if (settled.error) std::rethrow_exception(settled.error);
+  co_return std::move(settled.value);
 }
 
 // True if the task ended in time.
 inline Task<bool> with_timeout(std::chrono::steady_clock::duration limit, Task<> task) {
-  using namespace asio::experimental::awaitable_operators;
-  const auto result = co_await (std::move(task) || sleep_for(limit));
-  co_return result.index() == 0;
+  const auto result = co_await with_timeout(limit, ended(std::move(task)));
+  co_return result.has_value();
 }
 
-// Lets any number of tasks wait until set() is called. Set once; waiting afterwards returns at once.
+// Lets any number of tasks wait until set() is called. Set once; waiting afterwards returns at
+// once.
 class Event {
  public:
   explicit Event(const asio::any_io_executor& executor)
@@ -87,7 +116,8 @@ Task<std::invoke_result_t<Function>> call_as_task(Function function) {
 // touch objects of the loop. Cancelling does not interrupt it; the result is dropped.
 template <class Function>
 Task<std::invoke_result_t<Function>> run_blocking(Function function) {
-  // A strand of its own: a cancellation from the loop must not race with the running function's task.
+  // A strand of its own: a cancellation from the loop must not race with the running function's
+  // task.
   const auto strand = asio::make_strand(blocking_pool());
   co_return co_await asio::co_spawn(strand, call_as_task(std::move(function)), asio::use_awaitable);
 }

@@ -76,6 +76,10 @@ Task<> TaskGroup::stop() {
   std::vector<Id> ids;
   for (const auto& [id, running] : running_) ids.push_back(id);
   for (const Id id : ids) cancel(id);
+  co_await finish();
+}
+
+Task<> TaskGroup::finish() {
   while (!running_.empty()) {
     boost::system::error_code ignored;
     co_await empty_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

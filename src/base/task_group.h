@@ -9,8 +9,8 @@
 
 namespace belljar {
 
-// Owns tasks that run in the background. Nothing is ever detached: whoever starts work keeps the group,
-// and must `co_await stop()` before the group is destroyed.
+// Owns tasks that run in the background. Nothing is ever detached: whoever starts work keeps the
+// group, and must `co_await stop()` before the group is destroyed.
 //
 //   TaskGroup group{executor};
 //   const TaskGroup::Id id = group.spawn("serve call 7", serve(call));
@@ -21,18 +21,22 @@ class TaskGroup {
   using Id = uint64_t;
 
   explicit TaskGroup(asio::any_io_executor executor);
-  ~TaskGroup();  // aborts the program if a task still runs: its frame may refer to what is being destroyed
+  ~TaskGroup();  // aborts the program if a task still runs: its frame may refer to what is being
+                 // destroyed
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts the task with the next turn of the loop. A task that ends with an exception is logged under
-  // `name`, unless it was cancelled.
+  // Starts the task with the next turn of the loop. A task that ends with an exception is logged
+  // under `name`, unless it was cancelled.
   Id spawn(std::string name, Task<> task);
 
   // Makes the operation that the task waits for throw. Does nothing if the task has ended.
   void cancel(Id id);
 
   size_t size() const { return running_.size(); }
+
+  // Waits until all tasks, those spawned meanwhile included, have ended by themselves.
+  Task<> finish();
 
   // Cancels all tasks and waits until they have ended.
   Task<> stop();

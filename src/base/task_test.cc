@@ -16,7 +16,9 @@ Task<int> value_after(milliseconds delay, int value) {
   co_return value;
 }
 
-Task<> never() { co_await sleep_for(std::chrono::hours{1}); }
+Task<> never() {
+  co_await sleep_for(std::chrono::hours{1});
+}
 
 Task<> wait_and_note(Event& event, int& count) {
   co_await event.wait();
@@ -30,6 +32,15 @@ TEST(WithTimeout, ReturnsTheResultOfATaskThatEndsInTime) {
 
 TEST(WithTimeout, ReturnsNothingAndCancelsATaskThatTakesTooLong) {
   EXPECT_FALSE(run(with_timeout(milliseconds{1}, never())));
+}
+
+Task<int> fails_at_once() {
+  co_await sleep_for(milliseconds{0});
+  fail(Code::denied, "no");
+}
+
+TEST(WithTimeout, HandsOnTheExceptionOfATaskAtOnceInsteadOfWaitingForTheLimit) {
+  EXPECT_THROW(run(with_timeout(std::chrono::hours{1}, fails_at_once())), Error);
 }
 
 Task<std::thread::id> thread_of_blocking_work() {
@@ -51,7 +62,9 @@ Task<bool> catches_error_of_blocking_work() {
   co_return false;
 }
 
-TEST(RunBlocking, HandsTheExceptionToTheCaller) { EXPECT_TRUE(run(catches_error_of_blocking_work())); }
+TEST(RunBlocking, HandsTheExceptionToTheCaller) {
+  EXPECT_TRUE(run(catches_error_of_blocking_work()));
+}
 
 Task<int> two_waiters_and_one_event() {
   const auto executor = co_await asio::this_coro::executor;
@@ -67,7 +80,9 @@ Task<int> two_waiters_and_one_event() {
   co_return count;
 }
 
-TEST(Event, WakesEverybodyWhoWaits) { EXPECT_EQ(run(two_waiters_and_one_event()), 2); }
+TEST(Event, WakesEverybodyWhoWaits) {
+  EXPECT_EQ(run(two_waiters_and_one_event()), 2);
+}
 
 Task<size_t> stop_a_group() {
   TaskGroup group{co_await asio::this_coro::executor};
@@ -80,7 +95,9 @@ Task<size_t> stop_a_group() {
   co_return group.size();
 }
 
-TEST(TaskGroup, StopCancelsEveryTaskAndWaitsForIt) { EXPECT_EQ(run(stop_a_group()), 0u); }
+TEST(TaskGroup, StopCancelsEveryTaskAndWaitsForIt) {
+  EXPECT_EQ(run(stop_a_group()), 0u);
+}
 
 }  // namespace
 }  // namespace belljar

@@ -20,10 +20,11 @@ T run(Task<T> task) {
     if (error) std::rethrow_exception(error);
   } else {
     std::optional<T> result;
-    asio::co_spawn(context, std::move(task), [&error, &result](const std::exception_ptr& e, T value) {
-      error = e;
-      if (!e) result.emplace(std::move(value));
-    });
+    asio::co_spawn(context, std::move(task),
+                   [&error, &result](const std::exception_ptr& e, T value) {
+                     error = e;
+                     if (!e) result.emplace(std::move(value));
+                   });
     context.run();
     if (error) std::rethrow_exception(error);
     return std::move(*result);

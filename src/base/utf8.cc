@@ -6,8 +6,9 @@ namespace belljar {
 
 namespace {
 
-// Length of the well-formed sequence at the start of `text`, or 0; `bad` is then the number of bytes
-// that one replacement character stands for (the maximal subpart, as the Unicode standard advises).
+// Length of the well-formed sequence at the start of `text`, or 0; `bad` is then the number of
+// bytes that one replacement character stands for (the maximal subpart, as the Unicode standard
+// advises).
 size_t sequence_length(std::string_view text, size_t& bad) {
   const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -75,6 +76,16 @@ size_t utf8_prefix(std::string_view text, size_t limit) {
   const size_t earliest = limit - std::min<size_t>(limit, 3);
   while (length > earliest && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   return length;
+}
+
+size_t utf8_complete(std::string_view text) {
+  for (size_t back = 1; back <= std::min<size_t>(3, text.size()); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xc0) == 0x80) continue;
+    const size_t needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? text.size() - back : text.size();
+  }
+  return text.size();
 }
 
 }  // namespace belljar

@@ -5,10 +5,13 @@
 namespace belljar {
 namespace {
 
-TEST(Utf8, AcceptsTextOfEveryLength) { EXPECT_TRUE(is_utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x94\x94")); }
+TEST(Utf8, AcceptsTextOfEveryLength) {
+  EXPECT_TRUE(is_utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x94\x94"));
+}
 
 TEST(Utf8, RejectsIllFormedText) {
-  for (const char* bad : {"\x80", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82"}) {
+  for (const char* bad : {"\x80", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                          "\xff", "\xe2\x82"}) {
     EXPECT_FALSE(is_utf8(bad)) << bad;
   }
 }
@@ -33,6 +36,16 @@ TEST(Utf8, PrefixNeverCutsACharacter) {
   EXPECT_EQ(utf8_prefix(text, 4), 1u);
   EXPECT_EQ(utf8_prefix(text, 5), 5u);
   EXPECT_EQ(utf8_prefix(text, 99), 6u);
+}
+
+TEST(Utf8, FindsTheBeginningOfACharacterAtTheEnd) {
+  EXPECT_EQ(utf8_complete(""), 0u);
+  EXPECT_EQ(utf8_complete("ab"), 2u);
+  EXPECT_EQ(utf8_complete("aé"), 3u);
+  EXPECT_EQ(utf8_complete("a\xc3"), 1u);
+  EXPECT_EQ(utf8_complete("a\xe2\x82"), 1u);
+  EXPECT_EQ(utf8_complete("a\xf0\x9f\x98"), 1u);
+  EXPECT_EQ(utf8_complete("\x80\x80\x80\x80"), 4u);
 }
 
 }  // namespace
