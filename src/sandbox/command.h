@@ -8,8 +8,8 @@
 
 namespace belljar {
 
-// A file that the program itself finds in its place: written inside the sandbox with the program's own
-// rights just before it starts, so that no path of the sandbox is ever followed from outside.
+// A file that the program itself finds in its place: written inside the sandbox with the program's
+// own rights just before it starts, so that no path of the sandbox is ever followed from outside.
 struct SourceFile {
   std::string path;  // absolute, inside the sandbox
   std::string content;
@@ -24,7 +24,8 @@ struct Command {
 
 enum class Stream { out, err };
 
-// Takes what a process prints, as it appears. Bytes, not text: may be cut anywhere, need not be UTF-8.
+// Takes what a process prints, as it appears. Bytes, not text: may be cut anywhere, need not be
+// UTF-8.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;

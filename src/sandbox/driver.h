@@ -14,7 +14,7 @@ namespace belljar {
 // One protection or limit of a driver on this host.
 struct Feature {
   enum class State { enforced, degraded, missing };
-  std::string name;    // "cgroup memory limit"
+  std::string name;  // "cgroup memory limit"
   State state = State::enforced;
   bool required = true;
   std::string detail;  // how, or why not
@@ -32,12 +32,13 @@ class Process {
   // Destroying a process that still runs kills it, with everything it started, without waiting.
   virtual ~Process() = default;
 
-  // Waits until the program has ended and its output has arrived. A child that outlives it and holds
-  // its output open is given a short grace, no more. Cancelling the wait leaves the program running.
+  // Waits until the program has ended and its output has arrived. A child that outlives it and
+  // holds its output open is given a short grace, no more. Cancelling the wait leaves the program
+  // running.
   virtual Task<Outcome> wait() = 0;
 
-  // Kills the program and everything it started and has not ended yet, and returns at once; wait() then
-  // reports `why`. Never by a signal that a program can catch. Harmless after the end.
+  // Kills the program and everything it started and has not ended yet, and returns at once; wait()
+  // then reports `why`. Never by a signal that a program can catch. Harmless after the end.
   virtual void kill(Outcome::Kind why) = 0;
 };
 
@@ -47,8 +48,8 @@ class Sandbox {
   // Destroying a sandbox that was not stopped by destroy() does the same without waiting.
   virtual ~Sandbox() = default;
 
-  // Starts a program. `sink` must live until wait() has returned or the process is destroyed. Several
-  // programs may run at once. An argv[0] that cannot be executed is Error{not_found}.
+  // Starts a program. `sink` must live until wait() has returned or the process is destroyed.
+  // Several programs may run at once. An argv[0] that cannot be executed is Error{not_found}.
   virtual Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) = 0;
 
   // Ends every process of the sandbox and frees all it has. Safe to call twice.

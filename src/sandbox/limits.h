@@ -4,8 +4,8 @@
 
 namespace belljar {
 
-// What one sandbox may use. Enforced by the kernel, not by good manners; the wall clock of a run is the
-// caller's business (with_timeout), because only the caller knows which run it was.
+// What one sandbox may use. Enforced by the kernel, not by good manners; the wall clock of a run is
+// the caller's business (with_timeout), because only the caller knows which run it was.
 struct Limits {
   uint64_t memory = 512ull << 20;  // bytes, page cache and its own file systems included; no swap
   double cpus = 1;                 // processor time per wall time

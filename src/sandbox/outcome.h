@@ -7,8 +7,9 @@
 namespace belljar {
 
 struct Usage {
-  std::chrono::microseconds cpu{0};  // user and system time of the process and of the children it waited for
-  uint64_t max_rss = 0;              // bytes
+  std::chrono::microseconds cpu{
+      0};                // user and system time of the process and of the children it waited for
+  uint64_t max_rss = 0;  // bytes
 };
 
 // How a program ended. That it failed is a result, not an error of ours.

@@ -15,6 +15,11 @@ struct Image {
   std::string prefix;
 };
 
+// Where the sandbox has the image's Node.js.
+inline std::string node_path(const Image& image) {
+  return image.prefix.empty() ? "/usr/bin/node" : "/usr/local/bin/node";
+}
+
 enum class Network {
   none,  // a loopback interface of its own and nothing else
 };

@@ -1,0 +1,138 @@
+#include "drivers/fake/driver.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "drivers/fake/script.h"
+
+namespace belljar {
+
+namespace {
+
+class FakeProcess final : public Process {
+ public:
+  explicit FakeProcess(std::shared_ptr<FakeProgram> program) : program_{std::move(program)} {}
+  ~FakeProcess() override { kill(Outcome::Kind::cancelled); }
+  FakeProcess(const FakeProcess&) = delete;
+  FakeProcess& operator=(const FakeProcess&) = delete;
+
+  Task<Outcome> wait() override {
+    co_await program_->wait();
+    co_return program_->outcome();
+  }
+  void kill(Outcome::Kind why) override {
+    if (!program_->ended()) program_->kill(why);
+  }
+
+ private:
+  std::shared_ptr<FakeProgram> program_;
+};
+
+}  // namespace
+
+class FakeSandbox final : public Sandbox {
+ public:
+  explicit FakeSandbox(FakeDriver& driver) : driver_{driver} { driver.sandboxes_.push_back(this); }
+  ~FakeSandbox() override { end(); }
+  FakeSandbox(const FakeSandbox&) = delete;
+  FakeSandbox& operator=(const FakeSandbox&) = delete;
+
+  Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override {
+    if (ended_) fail(Code::not_found, "start {}: the sandbox is gone", command.argv.at(0));
+    if (!fake_can_execute(command)) {
+      fail(Code::not_found, "start {}: no such program", command.argv.at(0));
+    }
+    driver_.commands_.push_back(command);
+    auto program =
+        std::make_shared<FakeProgram>(driver_.executor_, std::move(command), &sink, world_);
+    programs_.push_back(program);
+    step_all();
+    co_return std::make_unique<FakeProcess>(std::move(program));
+  }
+
+  Task<> destroy() override {
+    end();
+    co_return;
+  }
+
+  void end() {
+    if (ended_) return;
+    ended_ = true;
+    for (const auto& program : programs_) program->kill(Outcome::Kind::cancelled);
+    std::erase(driver_.sandboxes_, this);
+  }
+
+  size_t live_processes() const { return world_.running; }
+
+ private:
+  // A program may wait for a file that a later step of another one makes.
+  void step_all() {
+    size_t files = world_.files.size() + 1;
+    while (files != world_.files.size()) {
+      files = world_.files.size();
+      const auto programs = programs_;
+      for (const auto& program : programs) {
+        if (!program->ended()) program->step();
+      }
+    }
+  }
+
+  FakeDriver& driver_;
+  FakeWorld world_;
+  std::vector<std::shared_ptr<FakeProgram>> programs_;
+  bool ended_ = false;
+};
+
+FakeDriver::FakeDriver(asio::any_io_executor executor) : executor_{std::move(executor)} {}
+
+FakeDriver::~FakeDriver() = default;
+
+Task<Capabilities> FakeDriver::probe() {
+  Capabilities capabilities;
+  capabilities.driver = "fake";
+  Feature feature;
+  feature.name = "isolation";
+  feature.state = Feature::State::missing;
+  feature.required = false;
+  feature.detail = "programs are scripts that the test interprets itself";
+  feature.fix = "use another driver outside of tests";
+  capabilities.features.push_back(feature);
+  co_return capabilities;
+}
+
+Task<std::unique_ptr<Sandbox>> FakeDriver::create(SandboxSpec spec) {
+  specs_.push_back(std::move(spec));
+  if (held_) co_await held_->wait();
+  if (failure_) {
+    const Error error = *failure_;
+    failure_.reset();
+    fail_with(error.code(), error.what());
+  }
+  co_return std::make_unique<FakeSandbox>(*this);
+}
+
+Task<> FakeDriver::recover() {
+  co_return;
+}
+
+Task<> FakeDriver::shut_down() {
+  const auto sandboxes = sandboxes_;
+  for (FakeSandbox* sandbox : sandboxes) sandbox->end();
+  co_return;
+}
+
+void FakeDriver::hold_creation() {
+  held_ = std::make_unique<Event>(executor_);
+}
+
+void FakeDriver::let_go() {
+  held_->set();
+}
+
+size_t FakeDriver::live_processes() const {
+  size_t count = 0;
+  for (const FakeSandbox* sandbox : sandboxes_) count += sandbox->live_processes();
+  return count;
+}
+
+}  // namespace belljar

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "base/task.h"
+#include "sandbox/driver.h"
+#include "sandbox/quota.h"
+#include "sandbox/run.h"
+#include "sandbox/spec.h"
+
+namespace belljar {
+
+// A sandbox that somebody may use, and what must be known to end it in time. Shared between the
+// table of sandboxes and the leases of the calls that use it just now.
+struct LiveSandbox {
+  LiveSandbox(std::string owner_of_it, SandboxSpec spec_of_it, Quota::Place place_of_it)
+      : owner{std::move(owner_of_it)}, spec{std::move(spec_of_it)}, place{std::move(place_of_it)} {}
+
+  std::string id;  // empty for an ephemeral one, which nobody can name
+  std::string owner;
+  SandboxSpec spec;
+  std::unique_ptr<Sandbox> sandbox;
+  Quota::Place place;
+  Clock::Time created{};
+  Clock::WallTime created_wall{};
+  Clock::Time last_used{};
+  size_t running = 0;          // leases; while there is one, the sandbox is not idle
+  std::set<int> source_slots;  // see Lease::source_slot()
+  std::string stop_reason;     // not empty: it is being stopped or gone
+};
+
+// The use of a sandbox by one call. As long as a lease exists the sandbox is not idle and its
+// object exists, even if it is stopped meanwhile: what runs in it then ends as `cancelled`.
+class Lease {
+ public:
+  Lease(std::shared_ptr<LiveSandbox> live, const Clock& clock);
+  ~Lease();
+  Lease(Lease&& other) = default;
+  Lease& operator=(Lease&&) = delete;
+
+  const SandboxSpec& spec() const { return live_->spec; }
+
+  // The lowest number, from 1, that no other lease of this sandbox holds; kept until the lease
+  // ends. Programs that run at the same time get files of different names by it.
+  int source_slot();
+
+  // run_program() that knows why a sandbox was stopped: a stop before or during the run is the
+  // outcome `cancelled` with a stop_reason, never an Error of the driver.
+  Task<RunResult> run(Command command, RunLimits limits, LiveOutput live);
+
+ private:
+  std::shared_ptr<LiveSandbox> live_;  // empty after a move
+  const Clock* clock_;
+  int slot_ = 0;
+};
+
+}  // namespace belljar
