@@ -1,0 +1,121 @@
+#include "drivers/linux/driver.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "base/posix.h"
+#include "drivers/linux/probe.h"
+#include "drivers/linux/sandbox.h"
+
+namespace belljar::linux_driver {
+
+// A template that the launcher has made, or is making.
+struct LinuxDriver::PreparedImage {
+  explicit PreparedImage(const asio::any_io_executor& executor) : done{executor} {}
+  uint32_t number = 0;
+  Event done;
+  bool ok = false;
+  launcher::Reply facts{};
+};
+
+LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher)
+    : executor_{executor},
+      client_{std::make_shared<LauncherClient>(executor, std::move(launcher))} {}
+
+Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::string prefix) {
+  for (;;) {
+    const auto at = images_.find(prefix);
+    if (at == images_.end()) break;
+    const auto image = at->second;
+    co_await image->done.wait();
+    if (image->ok) co_return image;  // else the one who tried has the error; try again ourselves
+  }
+  auto image = std::make_shared<PreparedImage>(executor_);
+  image->number = next_image_++;
+  images_[prefix] = image;
+  std::exception_ptr error;
+  try {
+    launcher::Request request{};
+    request.type = launcher::RequestType::prepare;
+    request.image = image->number;
+    std::vector<int> fds;
+    Fd directory;
+    if (!prefix.empty()) {
+      directory = open_directory(prefix);
+      fds.push_back(directory.get());
+    }
+    auto answer =
+        client_->ask(request, std::string{}, std::move(fds), "prepare the sandbox template");
+    image->facts = co_await std::move(answer);
+    image->ok = true;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (!image->ok) images_.erase(prefix);
+  image->done.set();
+  if (error) std::rethrow_exception(error);
+  co_return image;
+}
+
+namespace {
+
+launcher::SandboxLimits to_launcher(const Limits& limits) {
+  launcher::SandboxLimits result{};
+  result.memory = limits.memory;
+  result.disk = limits.disk;
+  result.inodes = limits.inodes;
+  result.cpu_millis = static_cast<uint32_t>(std::lround(limits.cpus * 1000));
+  result.pids = limits.pids;
+  return result;
+}
+
+// Whether os.availableParallelism() follows the cgroup's CPU limit: libuv reads it since the
+// version that came with Node 22, and in practice only in the files of cgroup v2. Otherwise the
+// affinity mask must tell.
+bool sees_cpu_limit(const std::string& node_version, const launcher::Reply& facts) {
+  const bool v2 = (facts.facts & launcher::kFactCgroupV2) != 0;
+  return v2 && std::strtol(node_version.c_str(), nullptr, 10) >= 22;
+}
+
+}  // namespace
+
+Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
+  const auto image = co_await prepare(spec.image.prefix);
+  launcher::Request request{};
+  request.type = launcher::RequestType::create;
+  request.image = image->number;
+  request.sandbox = next_sandbox_++;
+  request.limits = to_launcher(spec.limits);
+  const bool pin_cpus = !sees_cpu_limit(spec.image.node_version, image->facts);
+  // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
+  // have been made.
+  auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox, pin_cpus);
+  std::vector<int> no_fds;
+  co_await client_->ask(request, std::string{}, std::move(no_fds), "create a sandbox");
+  co_return sandbox;
+}
+
+Task<Capabilities> LinuxDriver::probe() {
+  std::optional<std::string> failure;
+  launcher::Reply facts{};
+  try {
+    const auto image = co_await prepare(std::string{});
+    facts = image->facts;
+    co_await try_a_sandbox(*this);
+  } catch (const Error& e) {
+    failure = e.what();
+  }
+  co_return describe_host(facts, failure);
+}
+
+Task<> LinuxDriver::recover() {
+  // The launcher removes what crashed ones left behind when it sets itself up.
+  co_await prepare(std::string{});
+}
+
+Task<> LinuxDriver::shut_down() {
+  co_await client_->shut_down(milliseconds{900});
+}
+
+}  // namespace belljar::linux_driver

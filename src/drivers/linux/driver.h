@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "drivers/linux/launcher_client.h"
+#include "sandbox/driver.h"
+
+namespace belljar::linux_driver {
+
+// Sandboxes made by this host's kernel: namespaces, cgroups, seccomp, Landlock. All that needs
+// rights is done by the launcher; this side only asks.
+class LinuxDriver final : public Driver {
+ public:
+  LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher);
+
+  Task<Capabilities> probe() override;
+  Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
+  Task<> recover() override;
+  Task<> shut_down() override;
+
+ private:
+  struct PreparedImage;
+  Task<std::shared_ptr<PreparedImage>> prepare(std::string prefix);
+
+  asio::any_io_executor executor_;
+  std::shared_ptr<LauncherClient> client_;
+  std::map<std::string, std::shared_ptr<PreparedImage>> images_;  // by prefix directory
+  uint32_t next_image_ = 1;
+  uint64_t next_sandbox_ = 1;
+};
+
+}  // namespace belljar::linux_driver

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "drivers/linux/launcher/protocol.h"
+
+namespace belljar::launcher {
+
+// Where the cgroups of one launcher live: in v2 one directory, in v1 one per controller, and on a
+// hybrid host the limits in v1 and the tree of processes in the (controller-less) v2 hierarchy.
+// Each hierarchy gets
+//   belljar/<slot>/<sandbox>            limits; its init
+//   belljar/<slot>/<sandbox>/<process>  what a started program and its children live in, to be
+//   killed as one
+// where the last level exists in the hierarchy used for killing only.
+class Cgroups {
+ public:
+  // Finds the hierarchies and makes belljar/<slot>, removing what a crashed launcher left there. 0
+  // or an errno; `missing` then names what this host lacks.
+  int set_up(unsigned slot, std::string& missing);
+
+  // Kills and removes everything of a slot whose launcher is gone.
+  void remove_slot(unsigned slot);
+
+  int create_sandbox(uint64_t sandbox, const SandboxLimits& limits);
+  int create_process(uint64_t sandbox, uint64_t process);
+
+  // Moves the calling, single-threaded process. Children then start there.
+  int enter_sandbox(uint64_t sandbox) const;
+  int enter_process(uint64_t sandbox, uint64_t process) const;
+
+  // Kills every process in it. Nothing in it can catch, delay or outrun this.
+  void kill_process(uint64_t sandbox, uint64_t process) const;
+
+  // False while something in it lives.
+  bool remove_process(uint64_t sandbox, uint64_t process) const;
+  bool remove_sandbox(uint64_t sandbox) const;
+
+  // How often the kernel's OOM killer has struck in the sandbox.
+  uint64_t oom_kills(uint64_t sandbox) const;
+
+  uint32_t facts() const;
+
+ private:
+  enum Controller : unsigned { memory = 1, pids = 2, cpu = 4, devices = 8, freezer = 16 };
+  struct Hierarchy {
+    std::string mount_point;
+    bool v2 = false;
+    unsigned controllers = 0;
+    Fd slot;  // belljar/<slot>
+    bool per_sandbox() const { return controllers != devices; }
+  };
+
+  void find_hierarchies();
+  unsigned find_controllers() const;
+  int make_slot(Hierarchy& hierarchy, unsigned slot) const;
+  static int allow_only_safe_devices(int slot);
+  int limit(const Hierarchy& hierarchy, const std::string& directory, const SandboxLimits& limits);
+  static int enter(const Hierarchy& hierarchy, const std::string& directory);
+  const Hierarchy* with(unsigned controller) const;
+
+  std::vector<Hierarchy> hierarchies_;
+  size_t tree_ = 0;           // index of the hierarchy in which processes are grouped and killed
+  bool cgroup_kill_ = false;  // by cgroup.kill; else by the freezer
+  bool swap_off_ = true;
+};
+
+}  // namespace belljar::launcher

@@ -1,0 +1,316 @@
+#include "drivers/linux/launcher/create.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+
+#include <cerrno>
+
+#include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/report.h"
+
+namespace belljar::launcher {
+
+namespace {
+
+// Where things are mounted before the pivot; see Template.
+constexpr const char* kScratch = "/tmp";
+constexpr const char* kRoot = "/mnt";
+
+int result_of(int status) {
+  return status == 0 ? 0 : errno;
+}
+
+int await_maps(CreateContext& context) {
+  char byte = 0;
+  if (::read(context.maps_written, &byte, 1) != 1) return ECANCELED;
+  return ::setresgid(kInitId, kInitId, kInitId) == 0 && ::setresuid(kInitId, kInitId, kInitId) == 0
+             ? 0
+             : errno;
+}
+
+int close_descriptors(CreateContext& context) {
+  const int keep[] = {context.status};
+  return close_all_but(keep, 1);
+}
+
+int mount_scratch(CreateContext& context) {
+  const std::string options = "mode=755,size=" + std::to_string(context.limits.disk) +
+                              ",nr_inodes=" + std::to_string(context.limits.inodes);
+  return result_of(::mount("scratch", kScratch, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()));
+}
+
+unsigned visible_cpus(const SandboxLimits& limits) {
+  const unsigned wanted = (limits.cpu_millis + 999) / 1000;
+  const unsigned online = static_cast<unsigned>(::get_nprocs());
+  return wanted < 1 ? 1 : wanted > online ? online : wanted;
+}
+
+// What programs read about the machine, with the sandbox's limits in place of the host's figures.
+int write_machine(int scratch, const SandboxLimits& limits) {
+  const unsigned cpus = visible_cpus(limits);
+  std::string stat = "cpu  0 0 0 0 0 0 0 0 0 0\n";
+  std::string cpuinfo;
+  for (unsigned i = 0; i < cpus; ++i) {
+    const std::string number = std::to_string(i);
+    stat += "cpu" + number + " 0 0 0 0 0 0 0 0 0 0\n";
+    cpuinfo +=
+        "processor\t: " + number + "\nmodel name\t: belljar virtual CPU\ncpu MHz\t\t: 1000.000\n\n";
+  }
+  stat += "intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\n";
+  const std::string total = std::to_string(limits.memory / 1024);
+  const std::string meminfo = "MemTotal:       " + total + " kB\nMemFree:        " + total +
+                              " kB\nMemAvailable:   " + total +
+                              " kB\nBuffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 "
+                              "kB\nSwapFree:       0 kB\n";
+  const std::string quota = std::to_string(limits.cpu_millis * 100);
+  const std::string memory = std::to_string(limits.memory) + "\n";
+  const std::string online = cpus == 1 ? "0\n" : "0-" + std::to_string(cpus - 1) + "\n";
+  struct File {
+    const char* path;
+    const std::string& content;
+  };
+  const std::string uptime = "0.00 0.00\n";
+  const std::string load = "0.00 0.00 0.00 1/1 1\n";
+  const std::string cpu_max = quota + " 100000\n";
+  const std::string period = "100000\n";
+  const std::string quota_line = quota + "\n";
+  // libuv reads cgroup files in the form of whichever version /proc/self/cgroup shows it.
+  const File files[] = {
+      {"proc/stat", stat},
+      {"proc/cpuinfo", cpuinfo},
+      {"proc/meminfo", meminfo},
+      {"proc/uptime", uptime},
+      {"proc/loadavg", load},
+      {"upper/sys/fs/cgroup/cpu.max", cpu_max},
+      {"upper/sys/fs/cgroup/memory.max", memory},
+      {"upper/sys/fs/cgroup/memory.high", memory},
+      {"upper/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota_line},
+      {"upper/sys/fs/cgroup/cpu/cpu.cfs_period_us", period},
+      {"upper/sys/fs/cgroup/memory/memory.limit_in_bytes", memory},
+      {"upper/sys/fs/cgroup/memory/memory.soft_limit_in_bytes", memory},
+      {"upper/sys/devices/system/cpu/online", online},
+  };
+  for (const char* path : {"proc", "upper/sys/fs/cgroup/cpu", "upper/sys/fs/cgroup/memory",
+                           "upper/sys/devices/system/cpu"}) {
+    if (const int error = create_directories_at(scratch, path, 0755)) return error;
+  }
+  for (const File& file : files) {
+    if (const int error = create_file_at(scratch, file.path, file.content, 0444)) return error;
+  }
+  return 0;
+}
+
+// The writable places. Everything lives in one tmpfs, so one size bounds all of it.
+int fill_scratch(CreateContext& context) {
+  ::umask(0);
+  const Fd scratch{::open(kScratch, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!scratch) return errno;
+  for (const char* path : {"upper/workspace/files", "upper/home/node", "work"}) {
+    if (const int error = create_directories_at(scratch.get(), path, 0755)) return error;
+  }
+  for (const char* path : {"upper/tmp", "shm"}) {
+    if (::mkdirat(scratch.get(), path, 01777) != 0 ||
+        ::fchmodat(scratch.get(), path, 01777, 0) != 0)
+      return errno;
+  }
+  constexpr const char* kPackage = "upper/workspace/package.json";
+  if (const int error = create_file_at(scratch.get(), kPackage, "{\"type\":\"module\"}\n", 0644))
+    return error;
+  for (const char* path :
+       {"upper/workspace", "upper/workspace/files", kPackage, "upper/home/node"}) {
+    if (::fchownat(scratch.get(), path, kNodeId, kNodeId, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  }
+  return write_machine(scratch.get(), context.limits);
+}
+
+int mount_root(CreateContext&) {
+  return result_of(::mount("root", kRoot, "overlay", MS_NOSUID | MS_NODEV,
+                           "lowerdir=/lower,upperdir=/tmp/upper,workdir=/tmp/work,userxattr"));
+}
+
+int copy_mount(const char* path) {
+  const Fd tree{open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)};
+  if (!tree) return errno;
+  return result_of(move_mount(tree.get(), "", AT_FDCWD, (kRoot + std::string{path}).c_str(),
+                              MOVE_MOUNT_F_EMPTY_PATH));
+}
+
+int attach_usr(CreateContext&) {
+  return copy_mount("/usr");
+}
+
+int attach_dev(CreateContext&) {
+  if (const int error = copy_mount("/dev")) return error;
+  return result_of(::mount("/tmp/shm", "/mnt/dev/shm", nullptr, MS_BIND, nullptr));
+}
+
+int mount_proc_at(const char* path, bool full) {
+  const char* options = full ? "hidepid=invisible" : "hidepid=invisible,subset=pid";
+  return result_of(::mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
+}
+
+int mount_proc(CreateContext& context) {
+  if (const int error = mount_proc_at("/mnt/proc", context.full_proc)) return error;
+  if (!context.full_proc) return 0;
+  const std::string proc = "/mnt/proc/";
+  for (const char* name : kSyntheticProc) {
+    const std::string source = std::string{"/tmp/proc/"} + name;
+    if (::mount(source.c_str(), (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0)
+      return errno;
+  }
+  for (const std::string& name : context.masks.files) {
+    if (::mount("/blank", (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0) return errno;
+  }
+  for (const std::string& name : context.masks.directories) {
+    if (::mount("/empty", (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0) return errno;
+  }
+  return 0;
+}
+
+int pivot(CreateContext&) {
+  if (::chdir(kRoot) != 0) return errno;
+  if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
+  if (::umount2(".", MNT_DETACH) != 0) return errno;
+  return result_of(::chdir("/"));
+}
+
+int bring_loopback_up(CreateContext&) {
+  const Fd socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (!socket) return errno;
+  ifreq request{};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  return result_of(::ioctl(socket.get(), SIOCSIFFLAGS, &request));
+}
+
+int set_host_name(CreateContext&) {
+  return result_of(::sethostname("sandbox", 7));
+}
+
+int start_session(CreateContext&) {
+  if (::setsid() < 0) return errno;
+  if (const int error = reset_signals()) return error;
+  // Orphans of the sandbox become init's children; ignoring SIGCHLD makes the kernel reap them.
+  ::signal(SIGCHLD, SIG_IGN);
+  return 0;
+}
+
+int drop_to_init(CreateContext&) {
+  return drop_privileges(kInitId);
+}
+
+int die_with_launcher(CreateContext&) {
+  // After the change of ids, which clears it.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
+  return result_of(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+}
+
+int load_init_filters(CreateContext& context) {
+  return load_filters(context.filters);
+}
+
+constexpr Step<CreateContext> kInitSteps[] = {
+    {"wait for the id maps", await_maps},
+    {"close descriptors", close_descriptors},
+    {"mount the scratch space", mount_scratch},
+    {"fill the scratch space", fill_scratch},
+    {"mount the root", mount_root},
+    {"attach /usr", attach_usr},
+    {"attach /dev", attach_dev},
+    {"mount /proc", mount_proc},
+    {"pivot into the root", pivot},
+    {"bring the loopback interface up", bring_loopback_up},
+    {"set the host name", set_host_name},
+    {"start a session", start_session},
+    {"drop init's privileges", drop_to_init},
+    {"die with the launcher", die_with_launcher},
+    {"load init's seccomp filters", load_init_filters},  // last: what follows must be on the list
+};
+
+[[noreturn]] void run_init(CreateContext& context) {
+  run_steps(kInitSteps, context);
+  report_ready(context.status);
+  ::close(context.status);
+  for (;;) ::pause();
+}
+
+int enter_cgroups(CreateContext& context) {
+  return context.cgroups.enter_sandbox(context.sandbox);
+}
+
+int enter_template(CreateContext& context) {
+  if (::setns(context.owner, CLONE_NEWUSER) != 0) return errno;
+  // A user namespace can be made only by a uid that its parent knows.
+  if (::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0) return errno;
+  // Init is a copy of this process. While it is dumpable its id maps can be written by its creator;
+  // it ends that before it is ready. Nothing that could look into it exists yet.
+  if (::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return errno;
+  return result_of(::setns(context.base.mounts.get(), CLONE_NEWNS));
+}
+
+constexpr Step<CreateContext> kCreatorSteps[] = {
+    {"enter the cgroups", enter_cgroups},
+    {"enter the template", enter_template},
+};
+
+int write_maps(pid_t child, unsigned first_id) {
+  const std::string map = std::to_string(kInitId) + " " + std::to_string(first_id) + " 1\n" +
+                          std::to_string(kNodeId) + " " + std::to_string(first_id + 1) + " 1\n";
+  const std::string proc = "/proc/" + std::to_string(child);
+  if (const int error = write_file_at(AT_FDCWD, (proc + "/uid_map").c_str(), map)) return error;
+  return write_file_at(AT_FDCWD, (proc + "/gid_map").c_str(), map);
+}
+
+constexpr unsigned long kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                      CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+}  // namespace
+
+void create_sandbox(CreateContext context) {
+  run_steps(kCreatorSteps, context);
+  int maps[2];
+  if (::pipe2(maps, O_CLOEXEC) != 0) report_failure_and_exit(context.status, "make a pipe", errno);
+  // CLONE_PARENT: init is the launcher's child, and this helper is gone when the sandbox runs.
+  const pid_t init = clone_process(kNamespaces | CLONE_PARENT);
+  if (init < 0) report_failure_and_exit(context.status, "make the namespaces", errno);
+  if (init == 0) {
+    ::close(maps[1]);
+    context.maps_written = maps[0];
+    run_init(context);
+  }
+  report_pid(context.status, init);
+  ::close(maps[0]);
+  if (const int error = write_maps(init, context.first_id)) {
+    report_failure_and_exit(context.status, "write the id maps", error);
+  }
+  [[maybe_unused]] const ssize_t ignored = ::write(maps[1], "m", 1);
+  ::_exit(0);
+}
+
+bool can_mount_full_proc(int owner, const Template& base) {
+  const pid_t child = clone_process(0);
+  if (child < 0) return false;
+  if (child == 0) {
+    if (::setns(owner, CLONE_NEWUSER) != 0 || ::setns(base.mounts.get(), CLONE_NEWNS) != 0)
+      ::_exit(1);
+    // The same as a sandbox does, but for the user namespace: the owner's rights over the mounts
+    // are enough.
+    const pid_t inner = clone_process(CLONE_NEWPID | CLONE_NEWNS);
+    if (inner == 0) ::_exit(mount_proc_at("/mnt", true) == 0 ? 0 : 1);
+    ::_exit(inner > 0 && wait_for(inner) == 0 ? 0 : 1);
+  }
+  return wait_for(child) == 0;
+}
+
+}  // namespace belljar::launcher

@@ -1,0 +1,309 @@
+#include "drivers/linux/launcher/launcher.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/create.h"
+#include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/start.h"
+
+namespace belljar::launcher {
+
+Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kIdsPerSandbox) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+  children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int Launcher::run() {
+  bool try_again = false;
+  while (!closing_ || !jars_.empty()) {
+    std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
+    std::vector<Jar*> jars;
+    std::vector<Program*> programs;
+    for (const auto& [id, jar] : jars_) {
+      if (!jar->status) continue;
+      waits.push_back({jar->status.get(), POLLIN, 0});
+      jars.push_back(jar.get());
+    }
+    for (const auto& [id, jar] : jars_) {
+      for (const auto& [number, program] : jar->programs) {
+        if (!program->status) continue;
+        waits.push_back({program->status.get(), POLLIN, 0});
+        programs.push_back(program.get());
+      }
+    }
+    if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR) return 1;
+    // Reports before deaths: a helper announces a pid before anything else can be known of it.
+    // Nothing is removed before everything was looked at.
+    for (size_t i = 0; i < jars.size(); ++i) {
+      if (waits[2 + i].revents != 0) on_jar_status(*jars[i]);
+    }
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (waits[2 + jars.size() + i].revents != 0) on_program_status(*programs[i]);
+    }
+    if (waits[1].revents != 0) reap();
+    try_again = false;
+    for (auto at = jars_.begin(); at != jars_.end();) {
+      Jar& jar = *(at++)->second;
+      if (jar.doomed && jar.init_ended && !remove(jar)) try_again = true;
+    }
+    if (waits[0].revents != 0) {
+      Message message;
+      if (receive(message)) {
+        handle(message);
+        // Every init is a copy of this process: what one caller sent must not lie around in it.
+        ::explicit_bzero(message.payload.data(), message.payload.size());
+      } else {
+        closing_ = true;
+        for (const auto& [id, jar] : jars_) doom(*jar);
+      }
+    }
+  }
+  close();
+  return 0;
+}
+
+bool Launcher::receive(Message& message) {
+  char payload[kMaxPayload];
+  char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
+  iovec parts[] = {{&message.request, sizeof message.request}, {payload, sizeof payload}};
+  msghdr header{};
+  header.msg_iov = parts;
+  header.msg_iovlen = 2;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  const ssize_t size = ::recvmsg(control_, &header, MSG_CMSG_CLOEXEC);
+  if (size <= 0) return size < 0 && errno == EINTR;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof fd);
+      message.fds.emplace_back(fd);
+    }
+  }
+  const bool whole = static_cast<size_t>(size) >= sizeof message.request &&
+                     (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+  if (!whole) {
+    message.request.type = RequestType{};  // answered as an unknown request
+    return true;
+  }
+  const size_t length = static_cast<size_t>(size) - sizeof message.request;
+  message.payload.assign(payload, length);
+  ::explicit_bzero(payload, length);
+  return true;
+}
+
+void Launcher::handle(Message& message) {
+  switch (message.request.type) {
+    case RequestType::prepare: return prepare(message);
+    case RequestType::create: return create(message.request);
+    case RequestType::start: return start(message);
+    case RequestType::kill: return kill(message.request);
+    case RequestType::destroy: return destroy(message.request);
+  }
+  answer(message.request, EBADMSG, "understand the request");
+}
+
+int Launcher::set_up(std::string& step) {
+  step = "take a slot in /run/belljar";
+  if (const int error = take_slot(slot_)) return error;
+  std::string missing;
+  if (const int error = cgroups_.set_up(slot_.number, missing)) {
+    step = "find cgroup controllers: no " + missing;
+    return error;
+  }
+  clean_free_slots(cgroups_);
+  step = "compile the seccomp filters";
+  if (const int error = compile_filters(filters_)) return error;
+  step = "make the owner's user namespace";
+  if (const int error =
+          make_owner_namespace(kFirstId + slot_.number * kIdsPerSlot, kIdsPerSlot, owner_))
+    return error;
+  masks_ = find_proc_masks();
+  landlock_abi_ = landlock_abi();
+  set_up_done_ = true;
+  return 0;
+}
+
+void Launcher::prepare(Message& message) {
+  const Request& request = message.request;
+  std::string step;
+  if (!set_up_done_) {
+    if (const int error = set_up(step)) return answer(request, error, step);
+  }
+  Template made;
+  const int runtime = message.fds.empty() ? -1 : message.fds[0].get();
+  if (const int error = build_template(owner_.get(), runtime, made, step))
+    return answer(request, error, step);
+  full_proc_ = can_mount_full_proc(owner_.get(), made);
+  templates_[request.image] = std::move(made);
+  answer(request, 0, "");
+}
+
+unsigned Launcher::take_id_block() {
+  // Round and round, so that a block rests as long as possible before somebody else gets it. Block
+  // 0 is the owner's.
+  for (size_t i = 1; i < id_blocks_.size(); ++i) {
+    const unsigned block = next_id_block_;
+    next_id_block_ = next_id_block_ + 1 < id_blocks_.size() ? next_id_block_ + 1 : 1;
+    if (id_blocks_[block]) continue;
+    id_blocks_[block] = true;
+    return block;
+  }
+  return 0;
+}
+
+namespace {
+
+// A zero would mean "unlimited" to the kernel.
+bool are_sane(const SandboxLimits& limits) {
+  return limits.memory >= (1 << 20) && limits.disk >= (64 << 10) && limits.inodes >= 64 &&
+         limits.cpu_millis >= 10 && limits.cpu_millis <= 1000000 && limits.pids >= 1 &&
+         limits.pids <= 1000000;
+}
+
+}  // namespace
+
+void Launcher::create(const Request& request) {
+  const auto base = templates_.find(request.image);
+  if (base == templates_.end() || jars_.count(request.sandbox) != 0 || !are_sane(request.limits)) {
+    return answer(request, EINVAL, "understand the sandbox");
+  }
+  const unsigned block = take_id_block();
+  if (block == 0) return answer(request, EUSERS, "take a block of user ids");
+  auto jar = std::make_unique<Jar>();
+  jar->id = request.sandbox;
+  jar->create_serial = request.serial;
+  jar->limits = request.limits;
+  jar->id_block = block;
+  int status[2] = {-1, -1};
+  int error = cgroups_.create_sandbox(request.sandbox, request.limits);
+  const char* step = "create the cgroups";
+  pid_t helper = -1;
+  if (error == 0) {
+    step = "start the helper";
+    if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) != 0 || (helper = clone_process(0)) < 0)
+      error = errno;
+  }
+  if (error == 0 && helper == 0) {
+    create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
+                    request.sandbox, request.limits, status[1], -1, full_proc_});
+  }
+  jar->status.reset(status[0]);
+  if (status[1] >= 0) ::close(status[1]);
+  if (error != 0) {
+    cgroups_.remove_sandbox(request.sandbox);
+    id_blocks_[block] = false;
+    return answer(request, error, step);
+  }
+  helpers_.insert(helper);
+  jars_.emplace(request.sandbox, std::move(jar));
+}
+
+namespace {
+
+// Cuts the payload into `count` strings; nothing if it is not exactly that.
+std::vector<char*> split_strings(std::string& payload, size_t count) {
+  std::vector<char*> strings;
+  if (payload.empty() || payload.back() != '\0' || count > kMaxStrings) return strings;
+  for (size_t at = 0; at < payload.size(); at += std::strlen(payload.data() + at) + 1) {
+    strings.push_back(payload.data() + at);
+  }
+  if (strings.size() != count) strings.clear();
+  return strings;
+}
+
+}  // namespace
+
+void Launcher::start(Message& message) {
+  const Request& request = message.request;
+  const auto at = jars_.find(request.sandbox);
+  if (at == jars_.end() || !at->second->ready || at->second->doomed)
+    return answer(request, ESRCH, "find the sandbox");
+  Jar& jar = *at->second;
+  const bool has_source = message.fds.size() == 4;
+  const size_t count = size_t{request.argc} + request.envc + (has_source ? 1 : 0);
+  std::vector<char*> strings = split_strings(message.payload, count);
+  if (strings.empty() || request.argc == 0 || message.fds.size() < 3 ||
+      jar.programs.count(request.process) != 0) {
+    return answer(request, EINVAL, "understand the command");
+  }
+  auto program = std::make_unique<Program>();
+  program->sandbox = jar.id;
+  program->id = request.process;
+  program->serial = request.serial;
+  if (const int error = cgroups_.create_process(jar.id, request.process)) {
+    return answer(request, error, "create the program's cgroup");
+  }
+  int status[2] = {-1, -1};
+  pid_t helper = -1;
+  if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0);
+  if (helper == 0) {
+    const auto middle = strings.begin() + request.argc;
+    StartContext context{cgroups_,
+                         filters_,
+                         jar.init_pidfd.get(),
+                         kFirstId + slot_.number * kIdsPerSlot + jar.id_block * kIdsPerSandbox + 1,
+                         jar.id,
+                         request.process,
+                         jar.limits,
+                         request.pin_cpus != 0,
+                         {strings.begin(), middle},
+                         {middle, middle + request.envc},
+                         has_source ? strings.back() : nullptr,
+                         message.fds[0].get(),
+                         message.fds[1].get(),
+                         message.fds[2].get(),
+                         has_source ? message.fds[3].get() : -1,
+                         status[1]};
+    context.argv.push_back(nullptr);
+    context.envp.push_back(nullptr);
+    start_program(std::move(context));
+  }
+  program->status.reset(status[0]);
+  if (status[1] >= 0) ::close(status[1]);
+  if (helper < 0) {
+    cgroups_.remove_process(jar.id, request.process);
+    return answer(request, errno, "start the helper");
+  }
+  helpers_.insert(helper);
+  jar.programs.emplace(request.process, std::move(program));
+}
+
+void Launcher::kill(const Request& request) {
+  const auto jar = jars_.find(request.sandbox);
+  // A program that has ended may have left children; its group is still there then.
+  if (jar != jars_.end()) cgroups_.kill_process(request.sandbox, request.process);
+  answer(request, 0, "");
+}
+
+void Launcher::destroy(const Request& request) {
+  const auto at = jars_.find(request.sandbox);
+  if (at == jars_.end()) return answer(request, 0, "");
+  at->second->destroy_serial = request.serial;
+  doom(*at->second);
+}
+
+void Launcher::doom(Jar& jar) {
+  jar.doomed = true;
+  // The end of init is the end of its pid namespace: the kernel kills all in it before init itself
+  // is gone.
+  if (jar.init_pidfd) pidfd_kill(jar.init_pidfd.get(), SIGKILL);
+  if (jar.init == 0 && !jar.status) jar.init_ended = true;
+}
+
+}  // namespace belljar::launcher

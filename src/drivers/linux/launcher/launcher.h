@@ -1,0 +1,107 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/report.h"
+#include "drivers/linux/launcher/seccomp.h"
+#include "drivers/linux/launcher/slot.h"
+#include "drivers/linux/launcher/template.h"
+
+namespace belljar::launcher {
+
+// The privileged half of the native driver: makes sandboxes, starts programs in them, kills and
+// removes them, as belljar asks. One thread, one loop; nothing in it waits for a sandbox. When
+// belljar's end of the socket closes, for whatever reason, everything is destroyed.
+class Launcher {
+ public:
+  explicit Launcher(int control);
+  int run();  // until belljar is gone; the exit status
+
+ private:
+  struct Program {
+    uint64_t sandbox = 0;
+    uint64_t id = 0;
+    uint32_t serial = 0;  // of the start request, while it is unanswered
+    pid_t pid = 0;
+    Fd status;
+    bool answered = false;
+    bool ended = false;  // reaped; `exited` is sent once the start is answered
+    int wait_status = 0;
+    rusage usage{};
+  };
+  struct Jar {  // one sandbox
+    uint64_t id = 0;
+    uint32_t create_serial = 0;
+    uint32_t destroy_serial = 0;
+    SandboxLimits limits{};
+    unsigned id_block = 0;
+    pid_t init = 0;
+    Fd init_pidfd;
+    Fd status;  // while it is being made
+    bool ready = false;
+    bool doomed = false;  // to be destroyed as soon as that is possible
+    bool init_ended = false;
+    uint64_t oom_kills = 0;
+    std::map<uint64_t, std::unique_ptr<Program>> programs;
+    std::vector<uint64_t> leftovers;  // ended programs whose children live on
+  };
+  struct Message {
+    Request request{};
+    std::string payload;
+    std::vector<Fd> fds;
+  };
+
+  int set_up(std::string& step);
+  bool receive(Message& message);  // false: belljar is gone
+  void handle(Message& message);
+  void prepare(Message& message);
+  void create(const Request& request);
+  void start(Message& message);
+  void kill(const Request& request);
+  void destroy(const Request& request);
+
+  void on_jar_status(Jar& jar);
+  void on_program_status(Program& program);
+  void reap();
+  void on_init_exit(Jar& jar);
+  void on_program_exit(Program& program, int status, const rusage& usage);
+  void finish_program(Program& program);
+  void doom(Jar& jar);
+  bool remove(Jar& jar);  // false: try again in a moment
+  void close();
+
+  unsigned take_id_block();
+  void answer(const Request& request, int error, std::string_view step);
+  void answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error, std::string_view step);
+  void send(const Reply& reply) const;
+
+  int control_;
+  Fd children_;  // signalfd for SIGCHLD
+  bool set_up_done_ = false;
+  bool closing_ = false;  // belljar is gone
+  unsigned landlock_abi_ = 0;
+  Slot slot_;
+  Cgroups cgroups_;
+  SeccompFilters filters_;
+  ProcMasks masks_;
+  bool full_proc_ = true;
+  Fd owner_;
+  std::map<uint32_t, Template> templates_;
+  std::map<uint64_t, std::unique_ptr<Jar>> jars_;
+  std::set<pid_t> helpers_;  // short-lived children that enter sandboxes and start what stays
+  std::map<pid_t, std::pair<int, rusage>>
+      unclaimed_;  // ended before the helper could report their pid
+  std::vector<bool> id_blocks_;
+  unsigned next_id_block_ = 1;
+};
+
+}  // namespace belljar::launcher

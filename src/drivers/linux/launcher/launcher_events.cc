@@ -1,0 +1,182 @@
+// What happens to sandboxes and programs after they were asked for: reports, deaths, removal.
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/launcher.h"
+
+namespace belljar::launcher {
+
+void Launcher::on_jar_status(Jar& jar) {
+  Report report{};
+  const ssize_t size = ::read(jar.status.get(), &report, sizeof report);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size == sizeof report && report.kind == Report::pid) {
+    jar.init = report.number;
+    jar.init_pidfd.reset(pidfd_open(jar.init));
+    if (unclaimed_.erase(jar.init) != 0) jar.init_ended = true;
+    if (jar.doomed) doom(jar);
+    return;
+  }
+  jar.status.reset();
+  if (size == sizeof report && report.kind == Report::ready) {
+    jar.ready = true;
+    if (!jar.doomed) answer(ReplyType::done, jar.create_serial, jar.id, 0, "");
+    return;
+  }
+  // A step failed, or everybody who could tell is dead.
+  const bool told = size == sizeof report;
+  answer(ReplyType::failed, jar.create_serial, jar.id, told ? report.error : ECHILD,
+         told ? report.step : "start init");
+  doom(jar);
+}
+
+void Launcher::on_program_status(Program& program) {
+  Report report{};
+  const ssize_t size = ::read(program.status.get(), &report, sizeof report);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size == sizeof report && report.kind == Report::pid) {
+    program.pid = report.number;
+    const auto early = unclaimed_.find(program.pid);
+    if (early != unclaimed_.end()) {
+      on_program_exit(program, early->second.first, early->second.second);
+      unclaimed_.erase(early);
+    }
+    return;
+  }
+  program.status.reset();
+  program.answered = true;
+  const bool failed = size == sizeof report;  // a report after the pid is always a failure
+  if (failed || program.pid == 0) {
+    answer(ReplyType::failed, program.serial, program.sandbox, failed ? report.error : ECHILD,
+           failed ? report.step : "start a process");
+    program.serial = 0;  // its exit is nobody's business
+    if (program.pid == 0) program.ended = true;
+  } else {
+    answer(ReplyType::done, program.serial, program.sandbox, 0, "");
+  }
+  if (program.ended) finish_program(program);
+}
+
+void Launcher::reap() {
+  signalfd_siginfo ignored[16];
+  while (::read(children_.get(), ignored, sizeof ignored) > 0) {
+  }
+  for (;;) {
+    int status = 0;
+    rusage usage{};
+    const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+    if (pid <= 0) return;
+    bool claimed = helpers_.erase(pid) != 0;
+    for (const auto& [id, jar] : jars_) {
+      if (claimed) break;
+      if (jar->init == pid) {
+        on_init_exit(*jar);
+        claimed = true;
+        continue;
+      }
+      const auto program =
+          std::find_if(jar->programs.begin(), jar->programs.end(),
+                       [pid](const auto& entry) { return entry.second->pid == pid; });
+      if (program == jar->programs.end()) continue;
+      on_program_exit(*program->second, status, usage);
+      claimed = true;
+    }
+    if (!claimed) unclaimed_[pid] = {status, usage};
+  }
+}
+
+void Launcher::on_init_exit(Jar& jar) {
+  jar.init_ended = true;
+  jar.init_pidfd.reset();
+  if (jar.doomed || jar.status) return;
+  // Nobody asked for this: something killed it from outside.
+  answer(ReplyType::died, 0, jar.id, 0, "");
+  jar.doomed = true;
+}
+
+void Launcher::on_program_exit(Program& program, int status, const rusage& usage) {
+  program.pid = 0;
+  program.ended = true;
+  program.wait_status = status;
+  program.usage = usage;
+  if (program.answered) finish_program(program);
+}
+
+void Launcher::finish_program(Program& program) {
+  Jar& jar = *jars_.at(program.sandbox);
+  const uint64_t id = program.id;
+  if (program.serial != 0) {
+    Reply reply{};
+    reply.type = ReplyType::exited;
+    reply.sandbox = jar.id;
+    reply.process = id;
+    reply.status = program.wait_status;
+    const auto micros = [](const timeval& time) {
+      return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_usec);
+    };
+    reply.cpu_micros = micros(program.usage.ru_utime) + micros(program.usage.ru_stime);
+    reply.max_rss = static_cast<uint64_t>(program.usage.ru_maxrss) * 1024;
+    if (program.wait_status != 0) {
+      const uint64_t kills = cgroups_.oom_kills(jar.id);
+      reply.out_of_memory = kills > jar.oom_kills ? 1 : 0;
+      jar.oom_kills = kills;
+    }
+    send(reply);
+  }
+  if (!cgroups_.remove_process(jar.id, id)) jar.leftovers.push_back(id);
+  jar.programs.erase(id);
+}
+
+bool Launcher::remove(Jar& jar) {
+  // Programs are children of this process, not of init: they are dead, but may not be reaped yet.
+  for (const auto& [id, program] : jar.programs) {
+    if (program->pid != 0 || program->status) return true;
+  }
+  // The kernel lets go of a cgroup a moment after its last process.
+  if (!cgroups_.remove_sandbox(jar.id)) return false;
+  id_blocks_[jar.id_block] = false;
+  if (jar.destroy_serial != 0) answer(ReplyType::done, jar.destroy_serial, jar.id, 0, "");
+  jars_.erase(jar.id);
+  return true;
+}
+
+void Launcher::close() {
+  if (!set_up_done_) return;
+  cgroups_.remove_slot(slot_.number);
+  release_slot(slot_);
+}
+
+void Launcher::answer(const Request& request, int error, std::string_view step) {
+  answer(error == 0 ? ReplyType::done : ReplyType::failed, request.serial, request.sandbox, error,
+         step);
+}
+
+void Launcher::answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error,
+                      std::string_view step) {
+  Reply reply{};
+  reply.type = type;
+  reply.serial = serial;
+  reply.sandbox = sandbox;
+  reply.error = error;
+  if (set_up_done_) {
+    reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u);
+    reply.landlock_abi = landlock_abi_;
+  }
+  std::memcpy(reply.step, step.data(), std::min(step.size(), sizeof reply.step - 1));
+  send(reply);
+}
+
+void Launcher::send(const Reply& reply) const {
+  // belljar reads all the time; if it is gone, the loop will notice.
+  while (::send(control_, &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace belljar::launcher

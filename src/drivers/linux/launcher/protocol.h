@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What belljar and the launcher say to each other: fixed structures over a SOCK_SEQPACKET pair, one
+// message per packet, descriptors as SCM_RIGHTS. The launcher treats every message as hostile:
+// lengths, counts and numbers are checked before use, and no text but argv, environment and the
+// source file's path is in it.
+namespace belljar::launcher {
+
+// The descriptor on which the launcher finds its end of the socket pair.
+constexpr int kControlFd = 3;
+
+constexpr size_t kMaxPayload = 128 << 10;
+constexpr uint32_t kMaxStrings = 4096;
+constexpr size_t kMaxFds = 4;
+
+enum class RequestType : uint32_t {
+  prepare = 1,  // make the template of `image`. fds: the runtime's prefix directory, or none
+  create,       // a sandbox from `image` with `limits`
+  start,        // a process in it. fds: stdin, stdout, stderr[, source file]
+  kill,         // a process and all it started
+  destroy,      // a sandbox
+};
+
+struct SandboxLimits {
+  uint64_t memory;
+  uint64_t disk;
+  uint64_t inodes;
+  uint32_t cpu_millis;  // 1000 = one processor
+  uint32_t pids;
+};
+
+struct Request {
+  RequestType type;
+  uint32_t serial;  // echoed in the reply
+  uint64_t sandbox;
+  uint64_t process;
+  uint32_t image;
+  uint32_t argc;  // the payload: argc + envc strings and, with a source file, its path; each ends
+                  // with NUL
+  uint32_t envc;
+  uint32_t pin_cpus;  // nonzero: also limit the affinity mask, for programs that know no cgroups
+  SandboxLimits limits;
+};
+
+enum class ReplyType : uint32_t {
+  done = 1,  // the request with this serial succeeded
+  failed,    // it did not: `step` and `error` say where and why
+  exited,    // a process ended (no serial)
+  died,      // a sandbox ended by itself: its init was killed (no serial)
+};
+
+// Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
+enum Fact : uint32_t {
+  kFactCgroupV2 = 1 << 0,    // limits are set in cgroup v2; otherwise v1
+  kFactCgroupKill = 1 << 1,  // processes are killed with cgroup.kill; otherwise freezer and SIGKILL
+  kFactFullProc = 1 << 2,  // /proc is masked to an allow-list; otherwise subset=pid (no os.cpus())
+  kFactMemorySwapOff = 1 << 3,  // swap is limited too, or the host has none to limit
+  kFactDeviceCgroup = 1 << 4,   // the device cgroup allows the five nodes only
+};
+
+struct Reply {
+  ReplyType type;
+  uint32_t serial;
+  uint64_t sandbox;
+  uint64_t process;
+  int32_t error;           // errno
+  int32_t status;          // as from wait(2)
+  uint32_t out_of_memory;  // the kernel's OOM killer struck in the sandbox while the process ran
+  uint32_t facts;
+  uint32_t landlock_abi;
+  uint32_t reserved;
+  uint64_t cpu_micros;
+  uint64_t max_rss;  // bytes
+  char step[48];
+};
+
+}  // namespace belljar::launcher

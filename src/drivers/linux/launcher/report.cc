@@ -1,0 +1,33 @@
+#include "drivers/linux/launcher/report.h"
+
+#include <unistd.h>
+#include <cstring>
+
+namespace belljar::launcher {
+
+namespace {
+
+void send(int pipe, const Report& report) {
+  // Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
+  // listens.
+  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &report, sizeof report);
+}
+
+}  // namespace
+
+void report_pid(int pipe, pid_t pid) {
+  send(pipe, {Report::pid, 0, pid, {}});
+}
+
+void report_ready(int pipe) {
+  send(pipe, {Report::ready, 0, 0, {}});
+}
+
+void report_failure_and_exit(int pipe, const char* step, int error) {
+  Report report{Report::failed, error, 0, {}};
+  ::strncpy(report.step, step, sizeof report.step - 1);
+  send(pipe, report);
+  ::_exit(125);
+}
+
+}  // namespace belljar::launcher

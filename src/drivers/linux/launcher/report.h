@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sys/types.h>
+
+namespace belljar::launcher {
+
+// A step of a containment sequence: returns 0 or an errno. The order of the steps is the security
+// argument.
+template <class Context>
+struct Step {
+  const char* name;
+  int (*run)(Context&);
+};
+
+// What a forked child tells the launcher through its status pipe. The pipe is close-on-exec: end of
+// file after a pid means that the program was executed.
+struct Report {
+  enum Kind : int { pid, ready, failed };
+  Kind kind;
+  int error;
+  pid_t number;
+  char step[48];
+};
+
+void report_pid(int pipe, pid_t pid);
+void report_ready(int pipe);
+[[noreturn]] void report_failure_and_exit(int pipe, const char* step, int error);
+
+// Runs the steps in order. The first that fails is reported on `context.status`, and the process
+// ends.
+template <class Context, size_t N>
+void run_steps(const Step<Context> (&steps)[N], Context& context) {
+  for (const Step<Context>& step : steps) {
+    if (const int error = step.run(context); error != 0)
+      report_failure_and_exit(context.status, step.name, error);
+  }
+}
+
+}  // namespace belljar::launcher

@@ -1,0 +1,196 @@
+#include "drivers/linux/launcher/start.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/report.h"
+
+namespace belljar::launcher {
+
+namespace {
+
+int result_of(int status) {
+  return status == 0 ? 0 : errno;
+}
+
+// In the joiner: still with the launcher's rights, outside the sandbox.
+
+int enter_cgroups(StartContext& context) {
+  return context.cgroups.enter_process(context.sandbox, context.process);
+}
+
+int prefer_as_oom_victim(StartContext&) {
+  return write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "900");
+}
+
+// So that a program may open /dev/stdout: the pipe then belongs to its own uid.
+int hand_over_stdio(StartContext& context) {
+  for (const int fd : {context.input, context.output, context.errors}) {
+    struct stat info;
+    if (::fstat(fd, &info) != 0) return errno;
+    if (S_ISFIFO(info.st_mode) && ::fchown(fd, context.node_uid, context.node_uid) != 0)
+      return errno;
+  }
+  return 0;
+}
+
+int pin(StartContext& context) {
+  if (!context.pin_cpus) return 0;
+  cpu_set_t available;
+  cpu_set_t chosen;
+  if (::sched_getaffinity(0, sizeof available, &available) != 0) return errno;
+  CPU_ZERO(&chosen);
+  unsigned wanted = std::max(1u, (context.limits.cpu_millis + 999) / 1000);
+  const unsigned count = static_cast<unsigned>(::get_nprocs_conf());
+  for (unsigned i = 0; i < count && wanted > 0; ++i) {
+    // Sandboxes begin at different processors, so that they do not all share the first.
+    const unsigned cpu = static_cast<unsigned>((context.sandbox + i) % count);
+    if (!CPU_ISSET(cpu, &available)) continue;
+    CPU_SET(cpu, &chosen);
+    --wanted;
+  }
+  return result_of(::sched_setaffinity(0, sizeof chosen, &chosen));
+}
+
+int enter_sandbox(StartContext& context) {
+  // Not init's cgroup namespace: the program gets one of its own, in which its cgroup is the root.
+  constexpr int kNamespaces =
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  return result_of(::setns(context.init, kNamespaces));
+}
+
+constexpr Step<StartContext> kJoinerSteps[] = {
+    {"enter the cgroups", enter_cgroups},
+    {"set the OOM score", prefer_as_oom_victim},
+    {"hand over stdin, stdout and stderr", hand_over_stdio},
+    {"limit the processors", pin},
+    {"enter the sandbox", enter_sandbox},
+};
+
+// In the program's process: inside, beside hostile code, and therefore non-dumpable until it is
+// that code itself.
+
+int arrange_descriptors(StartContext& context) {
+  // Out of the way first: any of them may have the number 0, 1 or 2.
+  int* const moved[] = {&context.input, &context.output, &context.errors, &context.status,
+                        &context.source};
+  for (int* fd : moved) {
+    if (*fd < 0) continue;
+    *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 64);
+    if (*fd < 0) return errno;
+  }
+  if (::dup2(context.input, 0) < 0 || ::dup2(context.output, 1) < 0 ||
+      ::dup2(context.errors, 2) < 0)
+    return errno;
+  int keep[] = {0, 1, 2, context.status, context.source};
+  const size_t count = context.source < 0 ? 4 : 5;
+  std::sort(keep, keep + count);
+  return close_all_but(keep, count);
+}
+
+int start_session(StartContext&) {
+  if (::setsid() < 0) return errno;
+  ::umask(022);
+  return reset_signals();
+}
+
+int limit_resources(StartContext& context) {
+  return set_resource_limits(context.limits);
+}
+
+int drop_to_node(StartContext&) {
+  return drop_privileges(kNodeId);
+}
+
+int die_with_launcher(StartContext&) {
+  return result_of(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
+}
+
+int go_to_workspace(StartContext&) {
+  return result_of(::chdir("/workspace"));
+}
+
+int apply_landlock(StartContext&) {
+  unsigned abi = 0;
+  return restrict_files(abi);
+}
+
+// Written with the program's own rights, so that whatever waits at that path can only harm the
+// program itself.
+int write_source(StartContext& context) {
+  if (context.source < 0) return 0;
+  const Fd file{::open(context.source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+  if (!file) return errno;
+  off_t at = 0;
+  struct stat info;
+  if (::fstat(context.source, &info) != 0) return errno;
+  while (at < info.st_size) {
+    const ssize_t sent =
+        ::sendfile(file.get(), context.source, &at, static_cast<size_t>(info.st_size - at));
+    if (sent < 0) return errno;
+    if (sent == 0) return EIO;
+  }
+  return 0;
+}
+
+int close_source(StartContext& context) {
+  if (context.source >= 0) ::close(context.source);
+  return 0;
+}
+
+int load_program_filters(StartContext& context) {
+  return load_filters(context.filters);
+}
+
+int check(StartContext&) {
+  return check_posture();
+}
+
+int execute(StartContext& context) {
+  ::execve(context.argv[0], context.argv.data(), context.envp.data());
+  return errno;
+}
+
+constexpr Step<StartContext> kProgramSteps[] = {
+    {"arrange descriptors", arrange_descriptors},
+    {"start a session", start_session},
+    {"limit resources", limit_resources},
+    {"drop privileges", drop_to_node},
+    {"die with the launcher", die_with_launcher},
+    {"go to /workspace", go_to_workspace},
+    {"apply Landlock", apply_landlock},
+    {"write the source file", write_source},
+    {"close the source file", close_source},
+    {"load the seccomp filters", load_program_filters},  // what follows must be on the list
+    {"check the posture", check},
+    {"execute", execute},
+};
+
+}  // namespace
+
+void start_program(StartContext context) {
+  run_steps(kJoinerSteps, context);
+  // A plain copy, not vfork: what runs in the sandbox may stop this child, and must not stop
+  // anybody else.
+  const pid_t program = clone_process(CLONE_PARENT | CLONE_NEWCGROUP);
+  if (program < 0) report_failure_and_exit(context.status, "start a process", errno);
+  if (program == 0) {
+    run_steps(kProgramSteps, context);
+    ::_exit(125);
+  }
+  report_pid(context.status, program);
+  ::_exit(0);
+}
+
+}  // namespace belljar::launcher

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/seccomp.h"
+
+namespace belljar::launcher {
+
+// Everything needed to start one program. Refers to the launcher's own state; used between fork and
+// exec only.
+struct StartContext {
+  const Cgroups& cgroups;
+  const SeccompFilters& filters;
+  int init;           // pidfd of the sandbox's init
+  unsigned node_uid;  // the host's number of the sandbox's uid 1000
+  uint64_t sandbox;
+  uint64_t process;
+  SandboxLimits limits;
+  bool pin_cpus;
+  std::vector<char*> argv;  // both end with a null pointer
+  std::vector<char*> envp;
+  const char* source_path;  // or null
+  int input;
+  int output;
+  int errors;
+  int source;  // or -1
+  int status;  // write end of the status pipe
+};
+
+// Runs in a forked child of the launcher and does not return: enters the sandbox and starts the
+// program there as a child of the launcher. Reports the program's pid, then nothing (the pipe
+// closes when it is executed) or the step that failed.
+[[noreturn]] void start_program(StartContext context);
+
+}  // namespace belljar::launcher

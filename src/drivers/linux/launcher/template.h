@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace belljar::launcher {
+
+// A prepared root of one image: a mount namespace that is already pivoted into a small read-only
+// tree, owned by the intermediate user namespace. A sandbox starts as a copy of it and adds only
+// what is its own.
+//
+//   /            tmpfs, read-only
+//   /lower       the skeleton of a root and a synthetic /etc: the lower layer of every sandbox's
+//   overlay. Apart from
+//                the mounts below, because the kernel refuses to take a layer from a tree with
+//                locked mounts in it
+//   /usr         the host's, read-only; /usr/local is the Node runtime
+//   /dev         tmpfs, read-only, with five nodes
+//   /proc        the host's; never part of a sandbox's root. The kernel lets a user namespace mount
+//   a proc of its
+//                own only where one is already fully visible
+//   /tmp, /mnt   where a sandbox mounts its scratch space and its root before it pivots
+//   /empty, /blank  a directory and a file: what covers entries of /proc
+struct Template {
+  Fd mounts;  // the mount namespace
+};
+
+// The entries of /proc's top level that a sandbox must not see, found on this host. Everything that
+// is not on the allow-list is hidden, so that what a future kernel adds is hidden too.
+struct ProcMasks {
+  std::vector<std::string> files;
+  std::vector<std::string> directories;
+};
+ProcMasks find_proc_masks();
+
+// Names under /proc that every sandbox gets in a synthetic form.
+inline constexpr const char* kSyntheticProc[] = {"cpuinfo", "loadavg", "meminfo", "stat", "uptime"};
+
+// Builds the template in a child that is root in the user namespace `owner` and nobody outside.
+// `runtime` is the prefix directory (or -1). 0 or an errno, with the failed step in `step`.
+int build_template(int owner, int runtime, Template& result, std::string& step);
+
+// Makes the intermediate user namespace that owns all templates and is the parent of every
+// sandbox's own: ids 0 to `count` - 1 in it are the host's ids from `first`. 0 or an errno.
+int make_owner_namespace(unsigned first, unsigned count, Fd& result);
+
+// Waits until a child has ended; its exit status.
+int wait_for(pid_t child);
+
+}  // namespace belljar::launcher

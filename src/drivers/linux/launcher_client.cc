@@ -1,0 +1,151 @@
+#include "drivers/linux/launcher_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace belljar::linux_driver {
+
+using launcher::Reply;
+using launcher::ReplyType;
+using launcher::Request;
+
+struct LauncherClient::Pending {
+  explicit Pending(const asio::any_io_executor& executor) : answered{executor} {}
+  Event answered;
+  Reply reply{};
+};
+
+LauncherClient::LauncherClient(const asio::any_io_executor& executor, LauncherProcess launcher)
+    : socket_{executor, launcher.socket.release()}, pidfd_{executor, launcher.pidfd.release()} {
+  socket_.non_blocking(true);
+  read_when_ready();
+}
+
+LauncherClient::~LauncherClient() {
+  *alive_ = false;
+}
+
+void LauncherClient::read_when_ready() {
+  const auto alive = alive_;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                     [this, alive](const boost::system::error_code& error) {
+                       if (*alive && !error) read_replies();
+                     });
+}
+
+void LauncherClient::read_replies() {
+  for (;;) {
+    Reply reply{};
+    const ssize_t size = ::recv(socket_.native_handle(), &reply, sizeof reply, 0);
+    if (size == sizeof reply) {
+      dispatch(reply);
+      continue;
+    }
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return read_when_ready();
+    return lost();
+  }
+}
+
+void LauncherClient::dispatch(const Reply& reply) {
+  if (reply.type == ReplyType::exited) {
+    const auto at = exits_.find({reply.sandbox, reply.process});
+    if (at == exits_.end()) return;
+    const ExitHandler handler = std::move(at->second);
+    exits_.erase(at);
+    return handler(reply);
+  }
+  if (reply.type == ReplyType::died)
+    return log::warning("sandbox {} was killed from outside", reply.sandbox);
+  const auto at = pending_.find(reply.serial);
+  if (at == pending_.end()) return;
+  at->second->reply = reply;
+  at->second->answered.set();
+  pending_.erase(at);
+}
+
+void LauncherClient::lost() {
+  lost_ = true;
+  Reply reply{};
+  reply.type = ReplyType::failed;
+  reply.error = ECONNRESET;
+  std::strncpy(reply.step, "reach the launcher", sizeof reply.step - 1);
+  for (const auto& [serial, pending] : std::exchange(pending_, {})) {
+    pending->reply = reply;
+    pending->answered.set();
+  }
+  reply.status = SIGKILL;  // with the launcher every sandbox died
+  for (const auto& [key, handler] : std::exchange(exits_, {})) handler(reply);
+}
+
+bool LauncherClient::send(Request& request, const std::string& payload,
+                          const std::vector<int>& fds) noexcept {
+  iovec parts[] = {{&request, sizeof request}, {const_cast<char*>(payload.data()), payload.size()}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * launcher::kMaxFds)] = {};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = payload.empty() ? 1 : 2;
+  if (!fds.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+    cmsghdr* part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    std::memcpy(CMSG_DATA(part), fds.data(), sizeof(int) * fds.size());
+  }
+  for (;;) {
+    if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL) >= 0) return true;
+    if (errno != EAGAIN && errno != EINTR) return false;
+    // The launcher never waits for us, so a full socket empties in microseconds.
+    pollfd wait{socket_.native_handle(), POLLOUT, 0};
+    ::poll(&wait, 1, 1000);
+  }
+}
+
+Task<Reply> LauncherClient::ask(Request request, std::string payload, std::vector<int> fds,
+                                std::string what) {
+  auto pending = std::make_shared<Pending>(co_await asio::this_coro::executor);
+  request.serial = next_serial_++;
+  if (lost_ || !send(request, payload, fds)) {
+    fail(Code::unavailable, "{}: the launcher has ended; restart belljar and look at its log",
+         what);
+  }
+  pending_.emplace(request.serial, pending);
+  co_await pending->answered.wait();
+  const Reply& reply = pending->reply;
+  if (reply.type == ReplyType::failed) fail_errno(reply.error, what + ": " + reply.step);
+  co_return reply;
+}
+
+void LauncherClient::tell(Request request) noexcept {
+  request.serial = 0;
+  if (!lost_) send(request, {}, {});
+}
+
+void LauncherClient::on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler) {
+  exits_[{sandbox, process}] = std::move(handler);
+}
+
+void LauncherClient::forget_exit(uint64_t sandbox, uint64_t process) {
+  exits_.erase({sandbox, process});
+}
+
+Task<> LauncherClient::shut_down(milliseconds limit) {
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  auto ended = pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+  if (!co_await with_timeout(limit, std::move(ended))) {
+    log::warning("the launcher has not ended after {} ms", limit.count());
+    co_return;
+  }
+  siginfo_t info{};
+  ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.native_handle()), &info, WEXITED | WNOHANG);
+}
+
+}  // namespace belljar::linux_driver

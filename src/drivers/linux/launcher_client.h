@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "drivers/linux/launcher/protocol.h"
+#include "drivers/linux/launcher_process.h"
+
+namespace belljar::linux_driver {
+
+// Speaks to the launcher: requests with answers, orders without, and news of programs that ended.
+class LauncherClient {
+ public:
+  LauncherClient(const asio::any_io_executor& executor, LauncherProcess launcher);
+  ~LauncherClient();
+
+  // Sends a request and waits for the answer. A failed one is an Error that names the step and the
+  // reason; `what` begins its message. Cancelling gives up waiting; the launcher still does what it
+  // was asked.
+  Task<launcher::Reply> ask(launcher::Request request, std::string payload, std::vector<int> fds,
+                            std::string what);
+
+  // Sends a request whose answer does not matter. Never blocks, never throws: for destructors.
+  void tell(launcher::Request request) noexcept;
+
+  // Calls `handler` once when the program has ended, or when the launcher is lost.
+  using ExitHandler = std::function<void(const launcher::Reply&)>;
+  void on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler);
+  void forget_exit(uint64_t sandbox, uint64_t process);
+
+  // Tells the launcher to destroy everything and waits until it has ended, `limit` at most.
+  Task<> shut_down(milliseconds limit);
+
+ private:
+  struct Pending;
+  void read_when_ready();
+  void read_replies();
+  void dispatch(const launcher::Reply& reply);
+  void lost();
+  bool send(launcher::Request& request, const std::string& payload,
+            const std::vector<int>& fds) noexcept;
+
+  asio::posix::stream_descriptor socket_;
+  asio::posix::stream_descriptor pidfd_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false once this object is gone
+  bool lost_ = false;
+  uint32_t next_serial_ = 1;
+  std::map<uint32_t, std::shared_ptr<Pending>> pending_;
+  std::map<std::pair<uint64_t, uint64_t>, ExitHandler> exits_;
+};
+
+}  // namespace belljar::linux_driver

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "base/fd.h"
+
+namespace belljar::linux_driver {
+
+// The running launcher: our end of the socket to it, and a handle to see it end. Closing the socket
+// tells it to destroy everything and exit.
+struct LauncherProcess {
+  Fd socket;
+  Fd pidfd;
+};
+
+// Starts the launcher. Called once, first thing in main(): later there are threads and sockets, and
+// belljar never forks again. It starts with an empty environment and does nothing until it is
+// asked.
+LauncherProcess start_launcher(const std::string& path);
+
+// Where the launcher of this build or installation is: beside the running program, or in
+// ../libexec/belljar/.
+std::string launcher_path();
+
+}  // namespace belljar::linux_driver

@@ -1,0 +1,132 @@
+#include "drivers/linux/process.h"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+
+namespace belljar::linux_driver {
+
+namespace {
+
+// How long the output of a program that has ended may stay open, because a child of it holds it.
+constexpr milliseconds kGrace{100};
+
+launcher::Request request_for(launcher::RequestType type, uint64_t sandbox, uint64_t process) {
+  launcher::Request request{};
+  request.type = type;
+  request.sandbox = sandbox;
+  request.process = process;
+  return request;
+}
+
+}  // namespace
+
+struct LinuxProcess::State : std::enable_shared_from_this<State> {
+  State(const asio::any_io_executor& executor, Fd output, Fd errors, OutputSink& where,
+        std::shared_ptr<const bool> is_stopped)
+      : out{executor, output.release()},
+        err{executor, errors.release()},
+        sink{&where},
+        stopped{std::move(is_stopped)},
+        ended{executor},
+        drained{executor} {
+    out.non_blocking(true);
+    err.non_blocking(true);
+  }
+
+  void read_when_ready(asio::posix::stream_descriptor& pipe, Stream stream) {
+    const auto self = shared_from_this();
+    pipe.async_wait(asio::posix::stream_descriptor::wait_read,
+                    [self, &pipe, stream](const boost::system::error_code& error) {
+                      if (!error && self->sink != nullptr) self->read(pipe, stream);
+                    });
+  }
+
+  void read(asio::posix::stream_descriptor& pipe, Stream stream) {
+    char buffer[65536];
+    const ssize_t size = ::read(pipe.native_handle(), buffer, sizeof buffer);
+    if (size > 0) sink->write(stream, {buffer, static_cast<size_t>(size)});
+    if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR)))
+      return read_when_ready(pipe, stream);
+    pipe.close();
+    if (!out.is_open() && !err.is_open()) drained.set();
+  }
+
+  void detach() {
+    sink = nullptr;
+    boost::system::error_code ignored;
+    out.close(ignored);
+    err.close(ignored);
+  }
+
+  asio::posix::stream_descriptor out;
+  asio::posix::stream_descriptor err;
+  OutputSink* sink;
+  std::shared_ptr<const bool> stopped;
+  std::optional<Outcome::Kind> killed_because;
+  launcher::Reply exit{};
+  Event ended;
+  Event drained;
+};
+
+LinuxProcess::LinuxProcess(LauncherClient& client, uint64_t sandbox, uint64_t id, Fd output,
+                           Fd errors, OutputSink& sink, std::shared_ptr<const bool> stopped,
+                           const asio::any_io_executor& executor)
+    : client_{client},
+      sandbox_{sandbox},
+      id_{id},
+      state_{std::make_shared<State>(executor, std::move(output), std::move(errors), sink,
+                                     std::move(stopped))} {
+  state_->read_when_ready(state_->out, Stream::out);
+  state_->read_when_ready(state_->err, Stream::err);
+  const auto state = state_;
+  client_.on_exit(sandbox_, id_, [state](const launcher::Reply& reply) {
+    state->exit = reply;
+    state->ended.set();
+  });
+}
+
+LinuxProcess::~LinuxProcess() {
+  client_.forget_exit(sandbox_, id_);
+  if (!state_->ended.is_set())
+    client_.tell(request_for(launcher::RequestType::kill, sandbox_, id_));
+  state_->detach();
+}
+
+Task<Outcome> LinuxProcess::wait() {
+  const auto state = state_;
+  co_await state->ended.wait();
+  if (!state->drained.is_set()) co_await with_timeout(kGrace, state->drained.wait());
+  co_return outcome();
+}
+
+Outcome LinuxProcess::outcome() const {
+  const launcher::Reply& exit = state_->exit;
+  Outcome outcome;
+  outcome.usage.cpu = std::chrono::microseconds{exit.cpu_micros};
+  outcome.usage.max_rss = exit.max_rss;
+  if (WIFEXITED(exit.status)) {
+    outcome.code = WEXITSTATUS(exit.status);
+    return outcome;
+  }
+  outcome.kind = Outcome::Kind::signaled;
+  outcome.code = WTERMSIG(exit.status);
+  if (outcome.code != SIGKILL) return outcome;
+  if (state_->killed_because) {
+    outcome.kind = *state_->killed_because;
+  } else if (exit.out_of_memory != 0) {
+    outcome.kind = Outcome::Kind::out_of_memory;
+  } else if (*state_->stopped) {
+    outcome.kind = Outcome::Kind::cancelled;
+  }
+  return outcome;
+}
+
+void LinuxProcess::kill(Outcome::Kind why) {
+  if (!state_->ended.is_set() && !state_->killed_because) state_->killed_because = why;
+  client_.tell(request_for(launcher::RequestType::kill, sandbox_, id_));
+}
+
+}  // namespace belljar::linux_driver
