@@ -26,8 +26,8 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts the task with the next turn of the loop. A task that ends with an exception is logged
-  // under `name`, unless it was cancelled.
+  // Runs the task up to its first wait before returning. A task that ends with an exception is
+  // logged under `name`, unless it was cancelled.
   Id spawn(std::string name, Task<> task);
 
   // Makes the operation that the task waits for throw. Does nothing if the task has ended.

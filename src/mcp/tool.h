@@ -12,8 +12,8 @@ namespace belljar::mcp {
 
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 
-// One call of a client while it is being served: who asks, and the way to tell them how it goes. Cancelling
-// the call cancels the task that serves it.
+// One call of a client while it is being served: who asks, and the way to tell them how it goes.
+// Cancelling the call cancels the task that serves it.
 class Call {
  public:
   virtual ~Call() = default;
@@ -53,8 +53,9 @@ inline json::object text_block(std::string_view text) {
   return json::object{{"type", "text"}, {"text", text}};
 }
 
-// A function that a model may call. Everything that goes wrong with a call, bad arguments included, is a result
-// with is_error or an exception of class Error (turned into one), never a protocol error.
+// A function that a model may call. Everything that goes wrong with a call, bad arguments included,
+// is a result with is_error or an exception of class Error (turned into one), never a protocol
+// error.
 class Tool {
  public:
   virtual ~Tool() = default;

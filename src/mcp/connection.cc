@@ -1,0 +1,219 @@
+#include "mcp/connection.h"
+
+#include "mcp/methods.h"
+#include "mcp/modern.h"
+#include "mcp/protocol.h"
+
+namespace belljar::mcp {
+
+namespace {
+
+constexpr size_t kMaxBatch = 100;
+constexpr std::string_view kBatchVersion = "2025-03-26";  // the only one that has batches
+
+void refuse(const Send& send, const std::optional<Id>& id, const RpcError& error) {
+  send(make_error(id, error, Outgoing::Kind::refusal));
+}
+
+RpcError method_not_found() {
+  return RpcError{kMethodNotFound, "Method not found"};
+}
+
+}  // namespace
+
+Connection::Connection(asio::any_io_executor executor, Server& server, std::string owner, Send send)
+    : server_{server},
+      owner_{std::move(owner)},
+      send_{std::move(send)},
+      session_{server},
+      tasks_{std::move(executor)} {
+  server_.connections_.insert(this);
+}
+
+Connection::~Connection() {
+  server_.connections_.erase(this);
+}
+
+void Connection::handle(std::string_view text) {
+  handle(parse_message(text), send_);
+}
+
+void Connection::handle(Message message, const Send& send) {
+  if (stopped_) return;
+  switch (message.kind) {
+    case Message::Kind::request: handle_request(std::move(message), send); break;
+    case Message::Kind::notification: handle_notification(message); break;
+    case Message::Kind::batch: handle_batch(std::move(message.batch), send); break;
+    case Message::Kind::invalid: refuse(send, message.id, message.error); break;
+    case Message::Kind::response: break;  // we never ask anything
+  }
+}
+
+void Connection::handle_batch(json::array batch, const Send& send) {
+  if (session_.negotiated() != kBatchVersion) {
+    return refuse(send, {}, RpcError{kInvalidRequest, "This version has no batches"});
+  }
+  if (batch.empty() || batch.size() > kMaxBatch) {
+    return refuse(send, {}, RpcError{kInvalidRequest, "A batch must have 1 to 100 messages"});
+  }
+  for (json::value& element : batch) {
+    Message message = classify(std::move(element));
+    const bool alone = message.method == "initialize" || claims_modern(message.params);
+    if (message.kind == Message::Kind::request && alone) {
+      refuse(send, message.id, RpcError{kInvalidRequest, "Not allowed inside a batch"});
+    } else {
+      handle(std::move(message), send);
+    }
+  }
+}
+
+void Connection::handle_notification(const Message& message) {
+  if (message.method == "notifications/cancelled") cancel(message.params);
+  if (message.method == "notifications/initialized") session_.set_initialized();
+}
+
+void Connection::handle_request(Message message, const Send& send) {
+  const std::string key = key_of(*message.id);
+  if (calls_.contains(key) || subscriptions_.contains(key)) {
+    return refuse(send, message.id, RpcError{kInvalidRequest, "This id is already in use"});
+  }
+  if (claims_modern(message.params)) {
+    handle_modern(std::move(message), send);
+  } else {
+    handle_legacy(std::move(message), send);
+  }
+}
+
+void Connection::handle_modern(Message message, const Send& send) {
+  auto error = check_envelope(message.params);
+  if (!error) error = check_version(message.params);
+  if (error) return refuse(send, message.id, *error);
+  if (message.method == "subscriptions/listen") return listen(std::move(message), send);
+  std::optional<Reply> reply;
+  if (message.method == "server/discover") {
+    reply = discover(server_);
+  } else if (!is_offered(server_, message.method)) {
+    return refuse(send, message.id, method_not_found());
+  } else {
+    reply = answer_at_once(server_, message.method, message.params);
+  }
+  if (reply) {
+    auto* result = std::get_if<json::object>(&*reply);
+    if (result != nullptr) complete_result(*result, message.method, server_);
+    return send(make_answer(*message.id, std::move(*reply)));
+  }
+  ActiveCall::Setup setup = setup_for(message, send);
+  setup.version = kModern;
+  setup.own_level = requested_log_level(message.params);
+  start(std::move(message), std::move(setup));
+}
+
+void Connection::handle_legacy(Message message, const Send& send) {
+  if (auto reply = session_.answer(message.method, message.params)) {
+    return send(make_answer(*message.id, std::move(*reply)));
+  }
+  if (message.method == "server/discover") {
+    return refuse(send, message.id, *check_envelope(message.params));
+  }
+  if (!is_offered(server_, message.method)) return refuse(send, message.id, method_not_found());
+  if (auto reply = answer_at_once(server_, message.method, message.params)) {
+    return send(make_answer(*message.id, std::move(*reply)));
+  }
+  ActiveCall::Setup setup = setup_for(message, send);
+  setup.version = session_.version();
+  setup.connection_level = &session_.log_level();
+  start(std::move(message), std::move(setup));
+}
+
+ActiveCall::Setup Connection::setup_for(const Message& message, const Send& send) const {
+  ActiveCall::Setup setup;
+  setup.id = *message.id;
+  setup.owner = owner_;
+  setup.progress_token = progress_token(message.params);
+  setup.send = send;
+  return setup;
+}
+
+void Connection::start(Message message, ActiveCall::Setup setup) {
+  // Counts tasks rather than calls: a cancelled one still uses resources until its task has ended.
+  if (tasks_.size() + subscriptions_.size() >= server_.options().max_in_flight) {
+    const RpcError error{kInternalError, "Too many requests in flight"};
+    return setup.send(make_error(message.id, error, Outgoing::Kind::error));
+  }
+  const std::string key = key_of(*message.id);
+  std::string name = message.method;
+  auto call = std::make_shared<ActiveCall>(std::move(setup));
+  auto task = serve(call, std::move(message.method), std::move(message.params));
+  // The task runs at once up to its first wait, and may have answered when spawn() returns.
+  calls_.emplace(key, Running{std::move(call)});
+  const TaskGroup::Id id = tasks_.spawn(std::move(name), std::move(task));
+  const auto at = calls_.find(key);
+  if (at != calls_.end()) at->second.task = id;
+}
+
+Task<> Connection::serve(std::shared_ptr<ActiveCall> call, std::string method,
+                         json::object params) {
+  Reply reply = co_await perform(server_, method, std::move(params), call->version(), *call);
+  if (call->is_muted())
+    co_return;  // cancelled: it has left the table, and its id may be in use again
+  calls_.erase(key_of(call->id()));
+  auto* result = std::get_if<json::object>(&reply);
+  if (result != nullptr && is_modern(call->version())) complete_result(*result, method, server_);
+  call->answer(make_answer(call->id(), std::move(reply)));
+}
+
+void Connection::cancel(const json::object& params) {
+  const json::value* member = find(params, "requestId");
+  const std::optional<Id> id = member != nullptr ? read_id(*member) : std::nullopt;
+  if (!id) return;
+  subscriptions_.erase(key_of(*id));
+  const auto at = calls_.find(key_of(*id));
+  if (at == calls_.end()) return;
+  const Running running = std::move(at->second);
+  calls_.erase(at);
+  running.call->mute();
+  tasks_.cancel(running.task);
+}
+
+void Connection::listen(Message message, const Send& send) {
+  const bool offered =
+      !server_.tools().empty() || !server_.prompts().empty() || !server_.resources().empty();
+  if (!offered) return refuse(send, message.id, method_not_found());
+  auto parsed = read_subscription(server_, *message.id, message.params, send);
+  if (const auto* error = std::get_if<RpcError>(&parsed)) {
+    return send(make_error(message.id, *error, Outgoing::Kind::error));
+  }
+  if (tasks_.size() + subscriptions_.size() >= server_.options().max_in_flight) {
+    const RpcError error{kInternalError, "Too many subscriptions"};
+    return send(make_error(message.id, error, Outgoing::Kind::error));
+  }
+  auto& subscription = std::get<Subscription>(parsed);
+  send(make_acknowledgement(subscription));
+  if (subscription.empty()) return send(make_farewell(subscription, server_));
+  subscriptions_.emplace(key_of(*message.id), std::move(subscription));
+}
+
+void Connection::announce(const Change& change) {
+  if (stopped_) return;
+  if (session_.wants(change)) send_(make_notice(change));
+  for (const auto& [key, subscription] : subscriptions_) {
+    if (subscription.wants(change)) subscription.send(make_notice(change, subscription));
+  }
+}
+
+void Connection::end_subscriptions() {
+  const auto ending = std::exchange(subscriptions_, {});
+  for (const auto& [key, subscription] : ending) {
+    subscription.send(make_farewell(subscription, server_));
+  }
+}
+
+Task<> Connection::stop() {
+  stopped_ = true;
+  for (const auto& [key, running] : calls_) running.call->mute();
+  calls_.clear();
+  subscriptions_.clear();
+  co_await tasks_.stop();
+}
+
+}  // namespace belljar::mcp

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/completer.h"
+#include "mcp/prompt.h"
+#include "mcp/resource.h"
+#include "mcp/tool.h"
+
+namespace belljar::mcp {
+
+class Connection;
+
+struct ServerInfo {
+  std::string name;
+  std::string version;
+  std::string title;         // "" for none
+  std::string instructions;  // for the model, on how to use the server; "" for none
+};
+
+struct ServerOptions {
+  size_t page_size = 100;
+  size_t max_in_flight = 1024;      // unanswered requests and open subscriptions per connection
+  size_t max_subscriptions = 1024;  // resources that one legacy connection watches
+  int64_t list_ttl_ms = 300'000;  // how long a modern client may keep tools, prompts and templates
+};
+
+// Something clients may have asked to be told of.
+struct Change {
+  enum class Kind { tools, prompts, resources, resource };
+  Kind kind;
+  std::string uri = {};  // of the one resource
+};
+
+// What is served, whatever the transport: the features, and the connections that are open. Owns the
+// features; knows the connections, which must be gone before it is destroyed. Constructing it and
+// adding to it does no work.
+class Server {
+ public:
+  explicit Server(ServerInfo info, ServerOptions options = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Lists show features in the order of registration. A second tool or prompt with the same name is
+  // refused with an Error. Whoever adds something while clients are connected announces it
+  // afterwards.
+  void add(std::unique_ptr<Tool> tool);
+  void add(std::unique_ptr<Prompt> prompt);
+  void add(std::unique_ptr<ResourceSource> source);
+  void add(std::unique_ptr<Completer> completer);
+
+  // Tells every client that wants to know: legacy ones after their handshake, modern ones through
+  // their subscriptions.
+  void announce_tools_changed();
+  void announce_prompts_changed();
+  void announce_resources_changed();
+  void announce_resource_updated(std::string uri);
+
+  const ServerInfo& info() const { return info_; }
+  const ServerOptions& options() const { return options_; }
+  const std::vector<std::unique_ptr<Tool>>& tools() const { return tools_; }
+  const std::vector<std::unique_ptr<Prompt>>& prompts() const { return prompts_; }
+  const std::vector<std::unique_ptr<ResourceSource>>& resources() const { return resources_; }
+  const std::vector<std::unique_ptr<Completer>>& completers() const { return completers_; }
+  Tool* find_tool(std::string_view name) const;      // nullptr: no such tool
+  Prompt* find_prompt(std::string_view name) const;  // nullptr: no such prompt
+
+  // Exactly what is registered, plus logging, which every call has.
+  json::object capabilities() const;
+
+  // {"name", "version", "title"?}
+  json::object implementation() const;
+
+ private:
+  friend class Connection;
+  void announce(const Change& change);
+
+  ServerInfo info_;
+  ServerOptions options_;
+  std::vector<std::unique_ptr<Tool>> tools_;
+  std::vector<std::unique_ptr<Prompt>> prompts_;
+  std::vector<std::unique_ptr<ResourceSource>> resources_;
+  std::vector<std::unique_ptr<Completer>> completers_;
+  std::set<Connection*> connections_;  // each enters and leaves by itself
+};
+
+}  // namespace belljar::mcp
