@@ -44,17 +44,21 @@ Fd open_directory(const std::string& path) {
   return Fd{sys(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open {}", path)};
 }
 
-std::string read_file(const std::string& path, size_t limit) {
-  const Fd file{sys(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path)};
+std::string read_to_end(int fd, const std::string& name, size_t limit) {
   std::string content;
   char buffer[65536];
   for (;;) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
-    if (sys(count, "read {}", path) == 0) return content;
+    if (sys(count, "read {}", name) == 0) return content;
     content.append(buffer, static_cast<size_t>(count));
-    if (content.size() > limit) fail(Code::exhausted, "{} is larger than {} bytes", path, limit);
+    if (content.size() > limit) fail(Code::exhausted, "{} is larger than {} bytes", name, limit);
   }
+}
+
+std::string read_file(const std::string& path, size_t limit) {
+  const Fd file{sys(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path)};
+  return read_to_end(file.get(), path, limit);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {

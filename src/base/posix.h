@@ -20,6 +20,9 @@ Fd open_directory(const std::string& path);
 // The whole file, or an Error that names it; more than `limit` bytes is an Error too.
 std::string read_file(const std::string& path, size_t limit = 16u << 20);
 
+// Everything until the end of the open file, pipe or socket; `name` is for errors. Blocks.
+std::string read_to_end(int fd, const std::string& name, size_t limit);
+
 // Writes a file so that a reader sees the old content or the new one, never a part of it.
 void write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
 

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace belljar::net {
+
+struct ResponseHead {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+
+  // The first header of that (lower case) name, or "".
+  std::string_view header(std::string_view name) const;
+};
+
+// Turns the bytes of an HTTP/1.1 answer into its head and its body, without any input or output of
+// its own: feed() it what arrives, then take_body(). Hides Beast, whose parser does the work. What
+// breaks the protocol or a limit (64 KiB of head, `body_limit`) throws Error{unavailable}.
+class HttpResponseParser {
+ public:
+  enum class Body {
+    expected,
+    none,  // the answer to CONNECT: after its head comes something else
+  };
+
+  HttpResponseParser(Body body, uint64_t body_limit);
+  ~HttpResponseParser();
+  HttpResponseParser(const HttpResponseParser&) = delete;
+  HttpResponseParser& operator=(const HttpResponseParser&) = delete;
+
+  void feed(std::string_view bytes);
+  void feed_end();  // the peer ended the connection; throws if the answer is not complete
+
+  bool has_head() const;
+  bool is_done() const;
+  bool ends_with_connection()
+      const;  // neither length nor chunks: only the end says that it is complete
+  const ResponseHead& head() const;
+  uint64_t length() const;  // of the body; 0 if it was not announced
+
+  // The part of the body that arrived since the last call.
+  std::string take_body();
+
+ private:
+  class Parser;
+  std::unique_ptr<Parser> make() const;
+
+  Body body_;
+  uint64_t body_limit_;
+  std::unique_ptr<Parser> parser_;
+  std::string unread_;  // the start of something whose rest has not arrived
+};
+
+}  // namespace belljar::net

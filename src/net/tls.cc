@@ -1,0 +1,87 @@
+#include "net/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/posix.h"
+
+namespace belljar::net {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+bool is_address(const std::string& host) {
+  boost::system::error_code error;
+  boost::asio::ip::make_address(host, error);
+  return !error;
+}
+
+// Every certificate of a bundle. One that is there already is no error.
+void add_certificates(SSL_CTX* context, const std::string& pem, const std::string& where) {
+  std::unique_ptr<BIO, decltype(&BIO_free)> bio{
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free};
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  int count = 0;
+  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+    X509_STORE_add_cert(store, certificate);
+    X509_free(certificate);
+    ++count;
+  }
+  ERR_clear_error();
+  if (count == 0) fail(Code::invalid, "{} holds no PEM certificate", where);
+}
+
+}  // namespace
+
+std::shared_ptr<ssl::context> make_tls_client(const TlsSettings& settings) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+  SSL_CTX* handle = context->native_handle();
+  SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
+  SSL_CTX_set_default_verify_paths(handle);
+  ERR_clear_error();
+  for (const std::string& file : settings.ca_files)
+    add_certificates(handle, read_file(file), "the CA file " + file);
+  for (const std::string& pem : settings.ca_pem)
+    add_certificates(handle, pem, "the configured `ca`");
+  if (settings.verify == TlsSettings::Verify::no) {
+    log::warning("strict-ssl is off: the registry's certificate is not checked");
+    SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nullptr);
+  } else {
+    SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nullptr);
+  }
+  return context;
+}
+
+void expect_host(SSL* handle, const std::string& host) {
+  // An address has no place in SNI (RFC 6066 §3) and is compared with other fields of the
+  // certificate.
+  if (is_address(host)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host.c_str());
+  } else {
+    SSL_set_tlsext_host_name(handle, host.c_str());
+    SSL_set_hostflags(handle, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    SSL_set1_host(handle, host.c_str());
+  }
+  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+  SSL_set_alpn_protos(handle, kHttp11, sizeof(kHttp11) - 1);
+}
+
+std::string why_handshake_failed(SSL* handle, const std::string& error) {
+  const long verdict = SSL_get_verify_result(handle);
+  if (verdict == X509_V_OK) return error;
+  const std::string reason = X509_verify_cert_error_string(verdict);
+  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
+    return reason + " (the certificate is for another host)";
+  return reason +
+         " (if a proxy or a private registry signs with its own CA, name it in `cafile` of "
+         "~/.npmrc or in NODE_EXTRA_CA_CERTS)";
+}
+
+}  // namespace belljar::net

@@ -1,0 +1,148 @@
+#include "packages/registry.h"
+
+#include <fcntl.h>
+
+#include "base/error.h"
+#include "base/id.h"
+#include "net/http_client.h"
+#include "packages/npm_config.h"
+
+namespace belljar::packages {
+namespace {
+
+constexpr uint64_t kLargestDocument = 64u << 20;
+constexpr uint64_t kLargestTarball = 512u << 20;
+
+Fd unnamed_file(const std::string& directory) {
+  Fd file{::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
+  if (file) return file;
+  // Not every file system has O_TMPFILE.
+  const std::string path = directory + "/.download-" + random_hex(8);
+  file.reset(sys(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+                 "create {}", path));
+  ::unlink(path.c_str());
+  return file;
+}
+
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty())
+    bytes.remove_prefix(
+        static_cast<size_t>(sys(::write(fd, bytes.data(), bytes.size()), "store the download")));
+}
+
+void check_status(const net::HttpResponse& response, const std::string& what) {
+  const int status = response.status;
+  const std::string& host = response.url.host;
+  if (status == 200) return;
+  if (status == 404) fail(Code::not_found, "the registry {} does not have {}", host, what);
+  if (status == 401 || status == 403)
+    fail(Code::denied, "the registry {} refuses {} (status {}): check the credentials in ~/.npmrc",
+         host, what, status);
+  fail(Code::unavailable, "the registry {} answers {} with status {}", host, what, status);
+}
+
+}  // namespace
+
+struct Registry::Client {
+  explicit Client(const Surroundings& host) : config{read_npm_config(host)}, http{config.http} {}
+
+  net::HttpRequest request(const net::Url& url, const net::Url& registry) const {
+    net::HttpRequest result;
+    result.url = url;
+    // A token never goes over an open line, unless the registry itself is reached that way.
+    if (url.is_tls() || !registry.is_tls())
+      if (std::string value = config.credentials.authorization_for(url); !value.empty())
+        result.headers.emplace_back("Authorization", std::move(value));
+    return result;
+  }
+
+  // See NpmConfig::replaced_host.
+  net::Url tarball_url(const PackageVersion& version, const net::Url& registry) const {
+    auto url = net::parse_url(version.tarball);
+    if (!url) fail(Code::unavailable, "the registry gives no proper address for {}", version.name);
+    if (config.replaced_host != "*" && config.replaced_host != url->host) return *url;
+    url->scheme = registry.scheme;
+    url->host = registry.host;
+    url->port = registry.port;
+    if (!url->target.starts_with(registry.target))
+      url->target = registry.target + url->target.substr(1);
+    return *url;
+  }
+
+  NpmConfig config;
+  net::HttpClient http;
+};
+
+Registry::Registry(Surroundings host) : host_{std::move(host)} {}
+Registry::~Registry() = default;
+
+Task<Registry::Client*> Registry::client() {
+  if (!client_) {
+    // The system's certificates take some 50 ms to read.
+    auto make = [host = host_] { return std::make_unique<Client>(host); };
+    std::unique_ptr<Client> made = co_await run_blocking(std::move(make));
+    // Another task may have been quicker, and use its client already.
+    if (!client_) client_ = std::move(made);
+  }
+  co_return client_.get();
+}
+
+Task<PackageDocument> Registry::document(std::string package) {
+  if (!is_package_name(package)) fail(Code::invalid, "that is not the name of a package");
+  Client& client = *co_await this->client();
+  const net::Url& registry = client.config.registry_for(package);
+  net::Url url = registry;
+  const size_t slash = package.find('/');
+  url.target += slash == std::string::npos
+                    ? package
+                    : package.substr(0, slash) + "%2f" + package.substr(slash + 1);
+  net::HttpRequest request = client.request(url, registry);
+  request.headers.emplace_back(
+      "Accept", "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8");
+  request.limits.body = kLargestDocument;
+  request.limits.total = std::chrono::seconds{120};
+  net::HttpResponse response = co_await client.http.get(std::move(request));
+  check_status(response, "the package " + package);
+  auto parse = [package, body = std::move(response.body)] { return parse_document(package, body); };
+  co_return co_await run_blocking(std::move(parse));
+}
+
+Task<Fd> Registry::download(PackageVersion version, std::string directory,
+                            DownloadProgress progress) {
+  if (!version.integrity)
+    fail(Code::denied, "{} {} has no integrity in the registry, so it cannot be checked",
+         version.name, to_string(version.version));
+  try {
+    co_return co_await download_once(version, directory, progress);
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable) throw;
+  }
+  co_return co_await download_once(version, directory, progress);
+}
+
+Task<Fd> Registry::download_once(const PackageVersion& version, std::string directory,
+                                 const DownloadProgress& progress) {
+  Client& client = *co_await this->client();
+  const net::Url& registry = client.config.registry_for(version.name);
+  net::HttpRequest request = client.request(client.tarball_url(version, registry), registry);
+  request.limits.body = kLargestTarball;
+  request.limits.total = std::chrono::minutes{30};  // 60 MB over a slow line
+  Fd file = unnamed_file(directory);
+  uint64_t received = 0;
+  net::BodySink sink = [&file, &received, &progress](std::string_view piece, uint64_t total) {
+    write_all(file.get(), piece);
+    received += piece.size();
+    if (progress) progress(received, total);
+  };
+  const net::HttpResponse response = co_await client.http.get(std::move(request), std::move(sink));
+  const std::string what = version.name + " " + to_string(version.version);
+  check_status(response, what);
+  auto check = [fd = file.get(), integrity = *version.integrity] { return matches(fd, integrity); };
+  if (!co_await run_blocking(std::move(check)))
+    fail(Code::denied,
+         "{} from {} does not have the {} that the registry announced: it was damaged or exchanged",
+         what, response.url.host, version.integrity->algorithm);
+  co_return file;
+}
+
+}  // namespace belljar::packages

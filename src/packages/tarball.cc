@@ -1,0 +1,200 @@
+#include "packages/tarball.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/utf8.h"
+
+namespace belljar::packages {
+namespace {
+
+constexpr size_t kLongestPath = 1024;
+constexpr size_t kLongestName = 255;
+constexpr size_t kDeepest = 64;
+
+using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
+
+// For messages: the name comes from a stranger.
+std::string shown(std::string_view path) {
+  std::string text = to_utf8(path.substr(0, utf8_prefix(path, 80)));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+int open_beneath(int directory, const char* path, uint64_t flags, uint64_t mode) {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC | O_NOFOLLOW;
+  how.mode = mode;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof(how)));
+}
+
+// "package/lib/a.js" → "lib/a.js"; "" for the top directory itself.
+std::string safe_path(std::string_view path, bool is_directory) {
+  const auto refuse = [&path](std::string_view why) {
+    fail(Code::denied, "the archive is not a proper npm package: \"{}\" {}", shown(path), why);
+  };
+  if (path.empty()) refuse("is an empty name");
+  if (path.size() > kLongestPath) refuse("is too long");
+  if (path.front() == '/') refuse("is an absolute path");
+  if (!is_utf8(path)) refuse("is not UTF-8");
+  if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    refuse("contains a control character");
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == "..") refuse("leads out of its directory");
+    if (part.size() > kLongestName) refuse("is too long");
+    parts.push_back(part);
+  }
+  if (parts.size() > kDeepest) refuse("is too deep");
+  if (!is_directory && (parts.size() < 2 || path.ends_with('/'))) refuse("is not a file's name");
+  std::string result;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (i > 1) result += '/';
+    result += parts[i];
+  }
+  return result;
+}
+
+// Creates directories and files beneath one directory.
+class Tree {
+ public:
+  explicit Tree(int root) : root_{root} {}
+
+  // Made if missing. Valid until the next call.
+  int directory(const std::string& path) {
+    if (path.empty()) return root_;
+    if (path == last_path_) return last_.get();
+    Fd opened{open_beneath(root_, path.c_str(), O_RDONLY | O_DIRECTORY, 0)};
+    if (!opened && errno == ENOENT) {
+      const size_t slash = path.rfind('/');
+      const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+      const int parent = directory(slash == std::string::npos ? "" : path.substr(0, slash));
+      sys(::mkdirat(parent, name.c_str(), 0755), "create the directory {}", shown(path));
+      opened.reset(open_beneath(parent, name.c_str(), O_RDONLY | O_DIRECTORY, 0));
+      // The umask of the operator may be strict; other users (the sandbox's) read these files.
+      if (opened) sys(::fchmod(opened.get(), 0755), "set the mode of {}", shown(path));
+    }
+    if (!opened)
+      fail(Code::denied, "the archive uses \"{}\" as a directory: {}", shown(path), errno_text());
+    last_ = std::move(opened);
+    last_path_ = path;
+    return last_.get();
+  }
+
+  Fd new_file(const std::string& path, unsigned mode) {
+    const size_t slash = path.rfind('/');
+    const int parent = directory(slash == std::string::npos ? "" : path.substr(0, slash));
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    Fd file{open_beneath(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode)};
+    if (!file && errno == EEXIST)
+      fail(Code::denied, "the archive contains \"{}\" twice", shown(path));
+    sys(file.get(), "create {}", shown(path));
+    sys(::fchmod(file.get(), mode), "set the mode of {}", shown(path));
+    return file;
+  }
+
+ private:
+  static std::string errno_text() { return std::generic_category().message(errno); }
+
+  int root_;
+  std::string last_path_;
+  Fd last_;
+};
+
+void write_all(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const auto count = static_cast<size_t>(sys(::write(fd, data, size), "write an unpacked file"));
+    data += count;
+    size -= count;
+  }
+}
+
+[[noreturn]] void fail_broken(archive* source) {
+  const char* why = archive_error_string(source);
+  fail(Code::unavailable, "the archive cannot be read: {}", why != nullptr ? why : "it is damaged");
+}
+
+Archive open_archive(int fd) {
+  sys(::lseek(fd, 0, SEEK_SET), "rewind the archive");
+  Archive source{archive_read_new(), &archive_read_free};
+  if (!source) fail(Code::exhausted, "no memory to read the archive");
+  archive_read_support_filter_gzip(source.get());
+  archive_read_support_format_tar(source.get());
+  if (archive_read_open_fd(source.get(), fd, 256u << 10) != ARCHIVE_OK) fail_broken(source.get());
+  return source;
+}
+
+// The only kinds a npm package is made of.
+bool is_directory_entry(archive_entry* entry, std::string_view path) {
+  const bool is_link =
+      archive_entry_hardlink(entry) != nullptr || archive_entry_hardlink_utf8(entry) != nullptr;
+  const auto type = archive_entry_filetype(entry);
+  if (!is_link && type == AE_IFREG) return false;
+  if (!is_link && type == AE_IFDIR) return true;
+  fail(Code::denied,
+       "the archive is not a proper npm package: \"{}\" is neither file nor directory",
+       shown(path));
+}
+
+}  // namespace
+
+Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options) {
+  const Archive source = open_archive(tarball);
+  Tree tree{directory};
+  Unpacked unpacked;
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  std::vector<char> buffer(256u << 10);
+  const auto count_bytes = [&bytes, &options](uint64_t more) {
+    if (more > options.max_bytes || (bytes += more) > options.max_bytes)
+      fail(Code::exhausted, "the archive unpacks to more than {} bytes", options.max_bytes);
+  };
+  while (true) {
+    archive_entry* entry = nullptr;
+    const int status = archive_read_next_header(source.get(), &entry);
+    if (status == ARCHIVE_EOF) return unpacked;
+    if (status < ARCHIVE_WARN) fail_broken(source.get());
+    if (++entries > options.max_entries)
+      fail(Code::exhausted, "the archive has more than {} entries", options.max_entries);
+    // In the C locale only the UTF-8 form of a name outside ASCII exists.
+    const char* name = archive_entry_pathname_utf8(entry);
+    if (name == nullptr) name = archive_entry_pathname(entry);
+    const std::string_view given = name != nullptr ? name : "";
+    const bool is_directory = is_directory_entry(entry, given);
+    const std::string path = safe_path(given, is_directory);
+    if (is_directory) continue;  // made when a file needs it
+    if (options.wanted && !options.wanted(path)) {
+      count_bytes(static_cast<uint64_t>(std::max<int64_t>(archive_entry_size(entry), 0)));
+      continue;
+    }
+    const Fd file = tree.new_file(path, (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644);
+    while (true) {
+      const la_ssize_t count = archive_read_data(source.get(), buffer.data(), buffer.size());
+      if (count < 0) fail_broken(source.get());
+      if (count == 0) break;
+      count_bytes(static_cast<uint64_t>(count));
+      write_all(file.get(), buffer.data(), static_cast<size_t>(count));
+      unpacked.bytes += static_cast<uint64_t>(count);
+    }
+    ++unpacked.files;
+  }
+}
+
+}  // namespace belljar::packages

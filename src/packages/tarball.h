@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace belljar::packages {
+
+struct UnpackOptions {
+  uint64_t max_entries = 100'000;
+  uint64_t max_bytes = 2ull << 30;  // unpacked, entries that are left out included
+  // Which files are wanted, by their path without the first component. Empty: all of them.
+  std::function<bool(std::string_view path)> wanted;
+};
+
+struct Unpacked {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+
+// Unpacks an npm tarball (gzip or plain tar) into a fresh, empty directory. The archive may be
+// hostile:
+//  - the first component of every name is dropped ("package/"); absolute names, "..", control
+//    characters, ill-formed UTF-8 and over-long names are refused, and so are links, devices and
+//    everything else that is not a file or a directory: a npm package has none of them;
+//  - every name is resolved beneath `directory` without following a link, and no file is opened
+//  twice;
+//  - files become 0644, or 0755 if they were executable; owner, times, ACLs and xattrs are not
+//  taken over.
+// The first offence throws Error{denied} (limits: Error{exhausted}, a broken archive:
+// Error{unavailable}) and leaves what was unpacked so far for the caller to remove. Blocks: call it
+// by run_blocking().
+Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options);
+
+}  // namespace belljar::packages

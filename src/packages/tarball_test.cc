@@ -1,0 +1,155 @@
+#include "packages/tarball.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/posix.h"
+#include "packages/testing.h"
+
+namespace belljar::packages {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Tarball : public testing::Test {
+ protected:
+  Unpacked unpack_bytes(const std::string& bytes, const UnpackOptions& options = {}) {
+    fs::create_directory(into());
+    const Fd file = make_memory_file("tarball", bytes);
+    const Fd target{::open(into().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return unpack_tarball(file.get(), target.get(), options);
+  }
+  Unpacked unpack(const std::vector<TestEntry>& entries, const UnpackOptions& options = {}) {
+    return unpack_bytes(make_tarball(entries), options);
+  }
+  std::string error_of(const std::vector<TestEntry>& entries, const UnpackOptions& options = {}) {
+    fs::remove_all(into());
+    try {
+      unpack(entries, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  std::string into() const { return directory_.path() + "/into"; }
+  // Files and directories outside the place where the archive belongs.
+  size_t strangers() const {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator{directory_.path()}) ++count;
+    return count - 1;
+  }
+  unsigned mode(const std::string& name) const {
+    struct stat status {};
+    ::stat((into() + "/" + name).c_str(), &status);
+    return status.st_mode & 07777;
+  }
+
+  TestDirectory directory_;
+};
+
+TEST_F(Tarball, IsUnpackedWithoutItsFirstComponent) {
+  const Unpacked done = unpack({{"package/package.json", "{}"}, {"package/lib/deep/a.js", "a"}});
+  EXPECT_EQ(done.files, 2u);
+  EXPECT_EQ(done.bytes, 3u);
+  EXPECT_EQ(read_file(into() + "/package.json"), "{}");
+  EXPECT_EQ(read_file(into() + "/lib/deep/a.js"), "a");
+}
+
+TEST_F(Tarball, GetsPlainModesWhateverItSaysAndWhateverTheUmaskIs) {
+  const mode_t before = ::umask(077);
+  unpack({{"p/a", "", 0600}, {"p/b", "", 06777}, {"p/d", "", 0700, S_IFDIR}, {"p/d/c", "", 0100}});
+  ::umask(before);
+  EXPECT_EQ(mode("a"), 0644u);
+  EXPECT_EQ(mode("b"), 0755u);
+  EXPECT_EQ(mode("d"), 0755u);
+  EXPECT_EQ(mode("d/c"), 0755u);
+}
+
+TEST_F(Tarball, KeepsNamesOutsideAscii) {
+  unpack({{"p/größe 🚀.txt", "x"}});
+  EXPECT_TRUE(fs::exists(into() + "/größe 🚀.txt"));
+}
+
+TEST_F(Tarball, LeavesOutWhatIsNotWanted) {
+  UnpackOptions options;
+  options.wanted = [](std::string_view path) { return path == "bin/node"; };
+  EXPECT_EQ(unpack({{"p/bin/node", "n"}, {"p/include/x.h", "x"}}, options).files, 1u);
+  EXPECT_FALSE(fs::exists(into() + "/include"));
+}
+
+TEST_F(Tarball, RefusesNamesThatLeadOutOfIt) {
+  for (const char* path : {"/etc/evil", "//evil", "../evil", "p/../evil", "p/../../evil",
+                           "p/a/../../../evil", "..", "p/.."}) {
+    EXPECT_THAT(error_of({{path, "x"}}), HasSubstr("not a proper npm package")) << path;
+    EXPECT_EQ(strangers(), 0u) << path;
+  }
+}
+
+TEST_F(Tarball, RefusesStrangeNames) {
+  const std::string deep = [] {
+    std::string path = "p";
+    for (int i = 0; i < 70; ++i) path += "/d";
+    return path;
+  }();
+  for (const std::string& path : {std::string{"p/a\nb"}, std::string{"p/\x1b[31m"},
+                                  std::string{"file"}, "p/" + std::string(256, 'a'), deep,
+                                  "p/" + std::string(200, 'a') + "/" + std::string(900, 'b')})
+    EXPECT_THAT(error_of({{path, "x"}}), HasSubstr("not a proper npm package")) << path;
+}
+
+TEST_F(Tarball, RefusesLinksAndDevices) {
+  const std::vector<TestEntry> entries[] = {
+      {{"p/link", "", 0777, S_IFLNK, "/etc/passwd"}},
+      {{"p/link", "", 0777, S_IFLNK, "."}, {"p/link/x", "x"}},
+      {{"p/a", "a"}, {"p/b", "", 0644, S_IFREG, "", "p/a"}},
+      {{"p/b", "", 0644, S_IFREG, "", "/etc/passwd"}},
+      {{"p/fifo", "", 0644, S_IFIFO}},
+      {{"p/null", "", 0644, S_IFCHR}},
+      {{"p/disk", "", 0644, S_IFBLK}},
+  };
+  for (const auto& list : entries)
+    EXPECT_THAT(error_of(list), HasSubstr("neither file nor directory")) << list.back().path;
+}
+
+TEST_F(Tarball, RefusesTheSameFileTwiceAndAFileAsADirectory) {
+  EXPECT_THAT(error_of({{"p/a", "1"}, {"p/a", "2"}}), HasSubstr("twice"));
+  EXPECT_THAT(error_of({{"p/a", "1"}, {"p/a/b", "2"}}), HasSubstr("as a directory"));
+}
+
+TEST_F(Tarball, DoesNotFollowALinkThatAlreadyWaits) {
+  fs::create_directory(into());
+  fs::create_symlink(directory_.path(), into() + "/lib");
+  EXPECT_THROW(unpack({{"p/lib/evil", "x"}}), Error);
+  EXPECT_EQ(strangers(), 0u);
+  fs::create_symlink(directory_.path() + "/evil", into() + "/a");
+  EXPECT_THROW(unpack({{"p/a", "x"}}), Error);
+  EXPECT_EQ(strangers(), 0u);
+}
+
+TEST_F(Tarball, StopsAtItsLimits) {
+  UnpackOptions options;
+  options.max_entries = 2;
+  EXPECT_THAT(error_of({{"p/a", ""}, {"p/b", ""}, {"p/c", ""}}, options), HasSubstr("2 entries"));
+  options = {};
+  options.max_bytes = 1u << 20;
+  const std::string bomb(2u << 20, '\0');
+  EXPECT_LT(make_tarball({{"p/bomb", bomb}}).size(), 10'000u);
+  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1048576 bytes"));
+  options.wanted = [](std::string_view) { return false; };
+  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1048576 bytes"));
+}
+
+TEST_F(Tarball, RefusesADamagedOrForeignArchive) {
+  const std::string good = make_tarball({{"p/a", std::string(100'000, 'a') + "b"}});
+  EXPECT_THROW(unpack_bytes(good.substr(0, good.size() / 2)), Error);
+  EXPECT_THROW(unpack_bytes("PK\x03\x04 this is no tarball"), Error);
+  EXPECT_THROW(unpack_bytes("<html>captive portal</html>"), Error);
+}
+
+}  // namespace
+}  // namespace belljar::packages
