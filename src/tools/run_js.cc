@@ -1,0 +1,74 @@
+#include "tools/basic_tool.h"
+#include "tools/program.h"
+#include "tools/progress.h"
+#include "tools/run_result.h"
+#include "tools/sandbox_options.h"
+
+namespace belljar::tools {
+
+namespace {
+
+mcp::ToolInfo describe(const Settings& settings) {
+  mcp::ToolInfo info;
+  info.name = "run_js";
+  info.title = "Run JavaScript in a sandbox";
+  info.description =
+      "Runs a JavaScript or TypeScript program in a sandbox that sandbox_initialize made, and "
+      "returns "
+      "what it printed. Files that it leaves in /workspace are there for the next program; "
+      "variables "
+      "are not. Stop the sandbox with sandbox_stop when you no longer need it. " +
+      surroundings(settings);
+  info.output_schema = run_output_schema();
+  info.destructive = true;
+  info.open_world = false;
+  return info;
+}
+
+std::vector<Parameter> parameters(const Settings& settings) {
+  std::vector<Parameter> all{
+      container_parameter(), code_parameter(settings), dependencies_parameter(),
+      port_parameter("listenOnPort", "Leave the program running and publish this port of it.")};
+  for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
+  all.push_back(network_parameter());
+  Parameter limits = limits_parameter(settings);
+  limits.description =
+      "The limits of the sandbox, as given to sandbox_initialize; they cannot change.";
+  all.push_back(std::move(limits));
+  return all;
+}
+
+class RunJs final : public BasicTool {
+ public:
+  explicit RunJs(const Context& context)
+      : BasicTool{context, describe(context.settings), parameters(context.settings)} {}
+
+  Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
+    const Arguments arguments = read(sent);
+    refuse_unsupported(arguments);
+    Program program = read_program(arguments, context_.settings);
+    read_network(arguments);
+
+    Lease lease = context_.sandboxes.use(arguments.string("container_id"), call.owner());
+    check_limits_unchanged(arguments, lease.spec().limits);
+    RunReport report;
+    report.limits = lease.spec().limits;
+    report.timeout = program.timeout;
+    Command command = make_command(std::move(program), lease.spec().image, lease.source_slot());
+
+    OutputProgress progress{call, context_.clock};
+    RunLimits limits;
+    limits.timeout = report.timeout;
+    limits.output_limit = context_.settings.output_limit;
+    report.result = co_await lease.run(std::move(command), limits, progress.live());
+    co_return run_tool_result(report);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mcp::Tool> make_run_js(const Context& context) {
+  return std::make_unique<RunJs>(context);
+}
+
+}  // namespace belljar::tools

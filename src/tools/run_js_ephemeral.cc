@@ -1,0 +1,80 @@
+#include "tools/basic_tool.h"
+#include "tools/program.h"
+#include "tools/progress.h"
+#include "tools/run_result.h"
+#include "tools/sandbox_options.h"
+
+namespace belljar::tools {
+
+namespace {
+
+mcp::ToolInfo describe(const Settings& settings) {
+  mcp::ToolInfo info;
+  info.name = "run_js_ephemeral";
+  info.title = "Run JavaScript once";
+  info.description =
+      "Runs a JavaScript or TypeScript program in a fresh sandbox, returns what it printed, and "
+      "destroys the sandbox. Nothing is kept for the next call; to keep files between programs use "
+      "sandbox_initialize and run_js. " +
+      surroundings(settings);
+  info.output_schema = run_output_schema();
+  info.destructive = false;
+  info.open_world = false;
+  return info;
+}
+
+std::vector<Parameter> parameters(const Settings& settings) {
+  std::vector<Parameter> all{code_parameter(settings), dependencies_parameter(),
+                             image_parameter(settings)};
+  for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
+  all.push_back(network_parameter());
+  all.push_back(limits_parameter(settings));
+  return all;
+}
+
+class RunJsEphemeral final : public BasicTool {
+ public:
+  explicit RunJsEphemeral(const Context& context)
+      : BasicTool{context, describe(context.settings), parameters(context.settings)} {}
+
+  Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
+    const Settings& settings = context_.settings;
+    const Arguments arguments = read(sent);
+    refuse_unsupported(arguments);
+    Program program = read_program(arguments, settings);
+    SandboxSpec spec;
+    spec.limits = read_limits(arguments, settings);
+    spec.network = read_network(arguments);
+    RunReport report;
+    report.limits = spec.limits;
+    report.timeout = program.timeout;
+
+    const auto begin = context_.clock.now();
+    std::function<void(std::string_view)> tell = [&call](std::string_view text) {
+      call.progress(text);
+    };
+    spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
+    Command command = make_command(std::move(program), spec.image, 1);
+
+    const auto resolved = context_.clock.now();
+    Lease lease = co_await context_.sandboxes.create_ephemeral(call.owner(), std::move(spec));
+    const auto created = context_.clock.now();
+
+    OutputProgress progress{call, context_.clock};
+    RunLimits limits;
+    limits.timeout = report.timeout;
+    limits.output_limit = settings.output_limit;
+    report.result = co_await lease.run(std::move(command), limits, progress.live());
+    report.image_time = std::chrono::duration_cast<std::chrono::microseconds>(resolved - begin);
+    report.create_time = std::chrono::duration_cast<std::chrono::microseconds>(created - resolved);
+    co_return run_tool_result(report);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mcp::Tool> make_run_js_ephemeral(const Context& context) {
+  return std::make_unique<RunJsEphemeral>(context);
+}
+
+}  // namespace belljar::tools

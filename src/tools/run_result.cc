@@ -1,0 +1,169 @@
+#include "tools/run_result.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+
+namespace belljar::tools {
+
+namespace {
+
+using Kind = Outcome::Kind;
+
+int64_t in_ms(std::chrono::microseconds time) {
+  return (time.count() + 500) / 1000;
+}
+
+double precise_ms(std::chrono::microseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
+
+json::value signal_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Kind::exited: return nullptr;
+    case Kind::signaled: return json::value(signal_name(outcome.code));
+    case Kind::timed_out:
+    case Kind::out_of_memory:
+    case Kind::cancelled: break;
+  }
+  return json::value("SIGKILL");
+}
+
+json::object of_type(const char* type) {
+  return json::object{{"type", type}};
+}
+
+json::object nullable(const char* type) {
+  json::object schema;
+  schema["type"] = json::array{type, "null"};
+  return schema;
+}
+
+json::object array_of(json::object items) {
+  json::object schema = of_type("array");
+  schema["items"] = std::move(items);
+  return schema;
+}
+
+std::string telemetry(const RunReport& report) {
+  // By hand, because Boost.JSON writes 27.4 as 2.74E1.
+  return fmt::format(
+      "Telemetry:\n{{\"installTimeMs\":0,\"installOutput\":\"Skipped npm install (no "
+      "dependencies)\","
+      "\"runTimeMs\":{:.1f},\"imageTimeMs\":{:.1f},\"createTimeMs\":{:.1f},\"cpuTimeMs\":{:.1f},"
+      "\"maxRssBytes\":{}}}",
+      precise_ms(report.result.duration), precise_ms(report.image_time),
+      precise_ms(report.create_time), precise_ms(report.result.outcome.usage.cpu),
+      report.result.outcome.usage.max_rss);
+}
+
+}  // namespace
+
+std::string failure_reason(const RunReport& report, std::string_view subject) {
+  const Outcome& outcome = report.result.outcome;
+  switch (outcome.kind) {
+    case Kind::exited:
+      return outcome.code == 0 ? "" : fmt::format("{} exited with code {}", subject, outcome.code);
+    case Kind::signaled:
+      return fmt::format("{} was killed by {}", subject, signal_name(outcome.code));
+    case Kind::timed_out:
+      return fmt::format("ETIMEDOUT: {} did not end within {} ms and was killed", subject,
+                         report.timeout.count());
+    case Kind::out_of_memory:
+      return fmt::format("{} ran out of memory and was killed: the sandbox may use {}", subject,
+                         format_bytes(report.limits.memory));
+    case Kind::cancelled: break;
+  }
+  const std::string& why = report.result.stop_reason;
+  return fmt::format("{} was cancelled: {}", subject, why.empty() ? "the run was called off" : why);
+}
+
+std::string failure_text(std::string_view reason, std::string_view out, std::string_view err) {
+  std::string text = fmt::format("Error during execution: {}", reason);
+  for (const auto& [name, content] : {std::pair{"stdout", out}, std::pair{"stderr", err}}) {
+    if (!content.empty()) text += fmt::format("\n{}:\n{}", name, content);
+  }
+  return text;
+}
+
+json::object outcome_fields(const RunResult& result) {
+  const Outcome& outcome = result.outcome;
+  json::object fields;
+  fields["stdout"] = result.out.text;
+  fields["stderr"] = result.err.text;
+  fields["exitCode"] = outcome.kind == Kind::exited ? json::value(outcome.code) : json::value();
+  fields["signal"] = signal_of(outcome);
+  fields["timedOut"] = outcome.kind == Kind::timed_out;
+  fields["oomKilled"] = outcome.kind == Kind::out_of_memory;
+  fields["truncated"] = result.out.truncated || result.err.truncated;
+  fields["durationMs"] = in_ms(result.duration);
+  return fields;
+}
+
+json::object outcome_properties() {
+  json::object properties;
+  properties["stdout"] = of_type("string");
+  properties["stderr"] = of_type("string");
+  properties["exitCode"] = nullable("integer");
+  properties["signal"] = nullable("string");
+  properties["timedOut"] = of_type("boolean");
+  properties["oomKilled"] = of_type("boolean");
+  properties["truncated"] = of_type("boolean");
+  properties["durationMs"] = of_type("integer");
+  return properties;
+}
+
+json::object all_required(json::object properties) {
+  json::array names;
+  for (const auto& [name, schema] : properties) names.emplace_back(name);
+  json::object result = of_type("object");
+  result["properties"] = std::move(properties);
+  result["required"] = std::move(names);
+  return result;
+}
+
+json::object run_output_schema() {
+  json::object install;
+  install["ms"] = of_type("integer");
+  install["cached"] = of_type("boolean");
+  install["packages"] = of_type("integer");
+  json::object usage;
+  usage["cpuMs"] = of_type("integer");
+  usage["maxRssBytes"] = of_type("integer");
+
+  json::object properties = outcome_properties();
+  properties["install"] = all_required(std::move(install));
+  properties["files"] = array_of(of_type("object"));
+  properties["usage"] = all_required(std::move(usage));
+  properties["lint"] = array_of(of_type("string"));
+  return all_required(std::move(properties));
+}
+
+mcp::ToolResult run_tool_result(const RunReport& report) {
+  const RunResult& result = report.result;
+  mcp::ToolResult answer;
+  answer.is_error = !result.outcome.ok();
+  answer.content.emplace_back(mcp::text_block(
+      answer.is_error
+          ? failure_text(failure_reason(report, "the program"), result.out.text, result.err.text)
+          : "Node.js process output:\n" + result.out.text));
+  answer.content.emplace_back(mcp::text_block(telemetry(report)));
+
+  json::object install;
+  install["ms"] = 0;
+  install["cached"] = false;
+  install["packages"] = 0;
+  json::object usage;
+  usage["cpuMs"] = in_ms(result.outcome.usage.cpu);
+  usage["maxRssBytes"] = result.outcome.usage.max_rss;
+
+  json::object structured = outcome_fields(result);
+  structured["install"] = std::move(install);
+  structured["files"] = json::array{};
+  structured["usage"] = std::move(usage);
+  structured["lint"] = json::array{};
+  answer.structured = std::move(structured);
+  return answer;
+}
+
+}  // namespace belljar::tools

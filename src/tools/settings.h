@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/task.h"
+#include "sandbox/limits.h"
+
+namespace belljar::tools {
+
+// What the operator decided for all calls. A default above its maximum raises the maximum.
+struct Settings {
+  std::string default_image = "node:lts-slim";
+  Limits default_limits;
+  // How far a caller may raise each limit; lowering is always allowed. inodes are not the caller's.
+  Limits max_limits{.memory = 4ull << 30, .cpus = 4, .pids = 1024, .disk = 4ull << 30};
+  milliseconds run_timeout{30'000};
+  milliseconds max_run_timeout{600'000};
+  size_t output_limit = 1u << 20;  // bytes kept of each stream
+  size_t code_limit = 1u << 20;
+  size_t stdin_limit = 1u << 20;
+  size_t environment_limit = 96u << 10;  // env and args together: what the kernel takes safely
+};
+
+}  // namespace belljar::tools

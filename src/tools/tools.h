@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "mcp/tool.h"
+#include "sandbox/sandboxes.h"
+#include "tools/images.h"
+#include "tools/settings.h"
+
+namespace belljar::tools {
+
+// What the tools work with. The references must outlive the tools.
+struct Context {
+  Sandboxes& sandboxes;
+  Images& images;
+  const Clock& clock;
+  Settings settings;
+};
+
+// All tools, in the order in which a client sees them. They have no state of their own.
+std::vector<std::unique_ptr<mcp::Tool>> make_tools(const Context& context);
+
+// One per file of the same name.
+std::unique_ptr<mcp::Tool> make_run_js_ephemeral(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_initialize(const Context& context);
+std::unique_ptr<mcp::Tool> make_run_js(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_exec(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_stop(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_list(const Context& context);
+
+}  // namespace belljar::tools
