@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -260,18 +261,38 @@ int Cgroups::create_process(uint64_t sandbox, uint64_t process) {
   return 0;
 }
 
-int Cgroups::enter(const Hierarchy& hierarchy, const std::string& directory) {
-  // v1: writing to `tasks` moves one thread without taking the global lock that cgroup.procs takes.
-  const std::string file = directory + (hierarchy.v2 ? "/cgroup.procs" : "/tasks");
-  return write_file_at(hierarchy.slot.get(), file.c_str(), "0");
+namespace {
+
+Fd open_group(int slot, const std::string& directory) {
+  return Fd{::openat(slot, directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+}
+
+// Writing to `tasks` moves one thread without taking the global lock that cgroup.procs takes.
+int enter_v1(int slot, const std::string& directory) {
+  return write_file_at(slot, (directory + "/tasks").c_str(), "0");
+}
+
+}  // namespace
+
+// At most one hierarchy is v2. It is the one in which processes are grouped, and on a pure v2 host
+// the only one.
+Fd Cgroups::open_sandbox(uint64_t sandbox) const {
+  const Hierarchy& tree = hierarchies_[tree_];
+  if (!tree.v2) return Fd{};
+  const bool leaf = (tree.controllers & memory) != 0;
+  return open_group(tree.slot.get(), name_of(sandbox) + (leaf ? "/init" : ""));
+}
+
+Fd Cgroups::open_process(uint64_t sandbox, uint64_t process) const {
+  const Hierarchy& tree = hierarchies_[tree_];
+  return tree.v2 ? open_group(tree.slot.get(), name_of(sandbox, process)) : Fd{};
 }
 
 int Cgroups::enter_sandbox(uint64_t sandbox) const {
   for (const Hierarchy& hierarchy : hierarchies_) {
-    const bool leaf = hierarchy.v2 && (hierarchy.controllers & memory) != 0;
-    const std::string directory =
-        hierarchy.per_sandbox() ? name_of(sandbox) + (leaf ? "/init" : "") : ".";
-    if (const int error = enter(hierarchy, directory)) return error;
+    if (hierarchy.v2) continue;
+    const std::string directory = hierarchy.per_sandbox() ? name_of(sandbox) : ".";
+    if (const int error = enter_v1(hierarchy.slot.get(), directory)) return error;
   }
   return 0;
 }
@@ -279,10 +300,11 @@ int Cgroups::enter_sandbox(uint64_t sandbox) const {
 int Cgroups::enter_process(uint64_t sandbox, uint64_t process) const {
   for (size_t i = 0; i < hierarchies_.size(); ++i) {
     const Hierarchy& hierarchy = hierarchies_[i];
+    if (hierarchy.v2) continue;
     const std::string directory = i == tree_                ? name_of(sandbox, process)
                                   : hierarchy.per_sandbox() ? name_of(sandbox)
                                                             : ".";
-    if (const int error = enter(hierarchy, directory)) return error;
+    if (const int error = enter_v1(hierarchy.slot.get(), directory)) return error;
   }
   return 0;
 }
@@ -319,6 +341,19 @@ uint64_t Cgroups::oom_kills(uint64_t sandbox) const {
   const std::string text = read_file_at(hierarchy->slot.get(), (name_of(sandbox) + file).c_str());
   const size_t at = text.find("oom_kill ");
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + 9, nullptr, 10);
+}
+
+Fd Cgroups::watch_out_of_memory(uint64_t sandbox) const {
+  const Hierarchy* hierarchy = with(memory);
+  if (hierarchy == nullptr || hierarchy->v2) return Fd{};
+  const std::string directory = name_of(sandbox);
+  const int slot = hierarchy->slot.get();
+  const Fd control{
+      ::openat(slot, (directory + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC)};
+  Fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const std::string line = std::to_string(event.get()) + " " + std::to_string(control.get());
+  if (write_file_at(slot, (directory + "/cgroup.event_control").c_str(), line) != 0) return Fd{};
+  return event;
 }
 
 uint32_t Cgroups::facts() const {

@@ -30,7 +30,10 @@ class Cgroups {
   int create_sandbox(uint64_t sandbox, const SandboxLimits& limits);
   int create_process(uint64_t sandbox, uint64_t process);
 
-  // Moves the calling, single-threaded process. Children then start there.
+  // How a process gets in: in v2 it is born there, by clone_process() with this descriptor (empty
+  // if v2 is not used); in v1 it moves there itself, which must be the first thing it does.
+  Fd open_sandbox(uint64_t sandbox) const;
+  Fd open_process(uint64_t sandbox, uint64_t process) const;
   int enter_sandbox(uint64_t sandbox) const;
   int enter_process(uint64_t sandbox, uint64_t process) const;
 
@@ -43,6 +46,10 @@ class Cgroups {
 
   // How often the kernel's OOM killer has struck in the sandbox.
   uint64_t oom_kills(uint64_t sandbox) const;
+
+  // v1 kills one process of a sandbox that is out of memory; v2 the whole program. To do the same
+  // in v1: an eventfd that is signalled when it happens. Empty in v2.
+  Fd watch_out_of_memory(uint64_t sandbox) const;
 
   uint32_t facts() const;
 
@@ -61,7 +68,6 @@ class Cgroups {
   int make_slot(Hierarchy& hierarchy, unsigned slot) const;
   static int allow_only_safe_devices(int slot);
   int limit(const Hierarchy& hierarchy, const std::string& directory, const SandboxLimits& limits);
-  static int enter(const Hierarchy& hierarchy, const std::string& directory);
   const Hierarchy* with(unsigned controller) const;
 
   std::vector<Hierarchy> hierarchies_;

@@ -31,7 +31,8 @@ int close_all_but(const int* keep, size_t count) {
 }
 
 int reset_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  // What the launcher changed; it was started with everything else at its default.
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0 ? 0 : errno;

@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 
 #include <cerrno>
 
@@ -49,67 +48,6 @@ int mount_scratch(CreateContext& context) {
   return result_of(::mount("scratch", kScratch, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()));
 }
 
-unsigned visible_cpus(const SandboxLimits& limits) {
-  const unsigned wanted = (limits.cpu_millis + 999) / 1000;
-  const unsigned online = static_cast<unsigned>(::get_nprocs());
-  return wanted < 1 ? 1 : wanted > online ? online : wanted;
-}
-
-// What programs read about the machine, with the sandbox's limits in place of the host's figures.
-int write_machine(int scratch, const SandboxLimits& limits) {
-  const unsigned cpus = visible_cpus(limits);
-  std::string stat = "cpu  0 0 0 0 0 0 0 0 0 0\n";
-  std::string cpuinfo;
-  for (unsigned i = 0; i < cpus; ++i) {
-    const std::string number = std::to_string(i);
-    stat += "cpu" + number + " 0 0 0 0 0 0 0 0 0 0\n";
-    cpuinfo +=
-        "processor\t: " + number + "\nmodel name\t: belljar virtual CPU\ncpu MHz\t\t: 1000.000\n\n";
-  }
-  stat += "intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\n";
-  const std::string total = std::to_string(limits.memory / 1024);
-  const std::string meminfo = "MemTotal:       " + total + " kB\nMemFree:        " + total +
-                              " kB\nMemAvailable:   " + total +
-                              " kB\nBuffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 "
-                              "kB\nSwapFree:       0 kB\n";
-  const std::string quota = std::to_string(limits.cpu_millis * 100);
-  const std::string memory = std::to_string(limits.memory) + "\n";
-  const std::string online = cpus == 1 ? "0\n" : "0-" + std::to_string(cpus - 1) + "\n";
-  struct File {
-    const char* path;
-    const std::string& content;
-  };
-  const std::string uptime = "0.00 0.00\n";
-  const std::string load = "0.00 0.00 0.00 1/1 1\n";
-  const std::string cpu_max = quota + " 100000\n";
-  const std::string period = "100000\n";
-  const std::string quota_line = quota + "\n";
-  // libuv reads cgroup files in the form of whichever version /proc/self/cgroup shows it.
-  const File files[] = {
-      {"proc/stat", stat},
-      {"proc/cpuinfo", cpuinfo},
-      {"proc/meminfo", meminfo},
-      {"proc/uptime", uptime},
-      {"proc/loadavg", load},
-      {"upper/sys/fs/cgroup/cpu.max", cpu_max},
-      {"upper/sys/fs/cgroup/memory.max", memory},
-      {"upper/sys/fs/cgroup/memory.high", memory},
-      {"upper/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota_line},
-      {"upper/sys/fs/cgroup/cpu/cpu.cfs_period_us", period},
-      {"upper/sys/fs/cgroup/memory/memory.limit_in_bytes", memory},
-      {"upper/sys/fs/cgroup/memory/memory.soft_limit_in_bytes", memory},
-      {"upper/sys/devices/system/cpu/online", online},
-  };
-  for (const char* path : {"proc", "upper/sys/fs/cgroup/cpu", "upper/sys/fs/cgroup/memory",
-                           "upper/sys/devices/system/cpu"}) {
-    if (const int error = create_directories_at(scratch, path, 0755)) return error;
-  }
-  for (const File& file : files) {
-    if (const int error = create_file_at(scratch, file.path, file.content, 0444)) return error;
-  }
-  return 0;
-}
-
 // The writable places. Everything lives in one tmpfs, so one size bounds all of it.
 int fill_scratch(CreateContext& context) {
   ::umask(0);
@@ -130,7 +68,8 @@ int fill_scratch(CreateContext& context) {
        {"upper/workspace", "upper/workspace/files", kPackage, "upper/home/node"}) {
     if (::fchownat(scratch.get(), path, kNodeId, kNodeId, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   }
-  return write_machine(scratch.get(), context.limits);
+  const bool v2 = (context.cgroups.facts() & kFactCgroupV2) != 0;
+  return write_machine(scratch.get(), context.limits, v2);
 }
 
 int mount_root(CreateContext&) {
@@ -154,27 +93,9 @@ int attach_dev(CreateContext&) {
   return result_of(::mount("/tmp/shm", "/mnt/dev/shm", nullptr, MS_BIND, nullptr));
 }
 
-int mount_proc_at(const char* path, bool full) {
-  const char* options = full ? "hidepid=invisible" : "hidepid=invisible,subset=pid";
-  return result_of(::mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
-}
-
-int mount_proc(CreateContext& context) {
-  if (const int error = mount_proc_at("/mnt/proc", context.full_proc)) return error;
-  if (!context.full_proc) return 0;
-  const std::string proc = "/mnt/proc/";
-  for (const char* name : kSyntheticProc) {
-    const std::string source = std::string{"/tmp/proc/"} + name;
-    if (::mount(source.c_str(), (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0)
-      return errno;
-  }
-  for (const std::string& name : context.masks.files) {
-    if (::mount("/blank", (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0) return errno;
-  }
-  for (const std::string& name : context.masks.directories) {
-    if (::mount("/empty", (proc + name).c_str(), nullptr, MS_BIND, nullptr) != 0) return errno;
-  }
-  return 0;
+int mount_own_proc(CreateContext& context) {
+  if (const int error = mount_proc("/mnt/proc", context.full_proc)) return error;
+  return context.full_proc ? cover_proc("/mnt/proc/", context.masks) : 0;
 }
 
 int pivot(CreateContext&) {
@@ -228,7 +149,7 @@ constexpr Step<CreateContext> kInitSteps[] = {
     {"mount the root", mount_root},
     {"attach /usr", attach_usr},
     {"attach /dev", attach_dev},
-    {"mount /proc", mount_proc},
+    {"mount /proc", mount_own_proc},
     {"pivot into the root", pivot},
     {"bring the loopback interface up", bring_loopback_up},
     {"set the host name", set_host_name},
@@ -307,7 +228,7 @@ bool can_mount_full_proc(int owner, const Template& base) {
     // The same as a sandbox does, but for the user namespace: the owner's rights over the mounts
     // are enough.
     const pid_t inner = clone_process(CLONE_NEWPID | CLONE_NEWNS);
-    if (inner == 0) ::_exit(mount_proc_at("/mnt", true) == 0 ? 0 : 1);
+    if (inner == 0) ::_exit(mount_proc("/mnt", true) == 0 ? 0 : 1);
     ::_exit(inner > 0 && wait_for(inner) == 0 ? 0 : 1);
   }
   return wait_for(child) == 0;

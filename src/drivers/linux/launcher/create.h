@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/seccomp.h"
 #include "drivers/linux/launcher/template.h"
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/create.h"
@@ -30,28 +31,26 @@ int Launcher::run() {
   bool try_again = false;
   while (!closing_ || !jars_.empty()) {
     std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
-    std::vector<Jar*> jars;
-    std::vector<Program*> programs;
-    for (const auto& [id, jar] : jars_) {
-      if (!jar->status) continue;
-      waits.push_back({jar->status.get(), POLLIN, 0});
-      jars.push_back(jar.get());
-    }
-    for (const auto& [id, jar] : jars_) {
-      for (const auto& [number, program] : jar->programs) {
-        if (!program->status) continue;
-        waits.push_back({program->status.get(), POLLIN, 0});
-        programs.push_back(program.get());
+    std::vector<std::function<void()>> handlers;
+    const auto watch = [&waits, &handlers](const Fd& fd, std::function<void()> handler) {
+      if (!fd) return;
+      waits.push_back({fd.get(), POLLIN, 0});
+      handlers.push_back(std::move(handler));
+    };
+    for (const auto& [id, entry] : jars_) {
+      Jar& jar = *entry;
+      watch(jar.status, [this, &jar] { on_jar_status(jar); });
+      watch(jar.out_of_memory, [this, &jar] { on_out_of_memory(jar); });
+      for (const auto& [number, program] : jar.programs) {
+        Program& one = *program;
+        watch(one.status, [this, &one] { on_program_status(one); });
       }
     }
     if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR) return 1;
-    // Reports before deaths: a helper announces a pid before anything else can be known of it.
-    // Nothing is removed before everything was looked at.
-    for (size_t i = 0; i < jars.size(); ++i) {
-      if (waits[2 + i].revents != 0) on_jar_status(*jars[i]);
-    }
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (waits[2 + jars.size() + i].revents != 0) on_program_status(*programs[i]);
+    // Reports before deaths: a helper announces a pid before anything else can be known of it. A
+    // handler may end the program it is about, but removes nothing else.
+    for (size_t i = 0; i < handlers.size(); ++i) {
+      if (waits[2 + i].revents != 0) handlers[i]();
     }
     if (waits[1].revents != 0) reap();
     try_again = false;
@@ -196,8 +195,9 @@ void Launcher::create(const Request& request) {
   pid_t helper = -1;
   if (error == 0) {
     step = "start the helper";
-    if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) != 0 || (helper = clone_process(0)) < 0)
-      error = errno;
+    const Fd group = cgroups_.open_sandbox(request.sandbox);
+    if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0, group.get());
+    if (helper < 0) error = errno;
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
@@ -210,6 +210,7 @@ void Launcher::create(const Request& request) {
     id_blocks_[block] = false;
     return answer(request, error, step);
   }
+  jar->out_of_memory = cgroups_.watch_out_of_memory(request.sandbox);
   helpers_.insert(helper);
   jars_.emplace(request.sandbox, std::move(jar));
 }
@@ -251,7 +252,8 @@ void Launcher::start(Message& message) {
   }
   int status[2] = {-1, -1};
   pid_t helper = -1;
-  if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0);
+  const Fd group = cgroups_.open_process(jar.id, request.process);
+  if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0, group.get());
   if (helper == 0) {
     const auto middle = strings.begin() + request.argc;
     StartContext context{cgroups_,

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/report.h"
 #include "drivers/linux/launcher/seccomp.h"
 #include "drivers/linux/launcher/slot.h"
@@ -33,6 +34,7 @@ class Launcher {
     uint32_t serial = 0;  // of the start request, while it is unanswered
     pid_t pid = 0;
     Fd status;
+    bool announced = false;  // `pid` was set, and is 0 again once it is reaped
     bool answered = false;
     bool ended = false;  // reaped; `exited` is sent once the start is answered
     int wait_status = 0;
@@ -46,7 +48,8 @@ class Launcher {
     unsigned id_block = 0;
     pid_t init = 0;
     Fd init_pidfd;
-    Fd status;  // while it is being made
+    Fd status;         // while it is being made
+    Fd out_of_memory;  // signalled when it is; see Cgroups
     bool ready = false;
     bool doomed = false;  // to be destroyed as soon as that is possible
     bool init_ended = false;
@@ -71,6 +74,7 @@ class Launcher {
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
+  void on_out_of_memory(Jar& jar);
   void reap();
   void on_init_exit(Jar& jar);
   void on_program_exit(Program& program, int status, const rusage& usage);

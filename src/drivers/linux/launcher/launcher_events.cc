@@ -43,6 +43,7 @@ void Launcher::on_program_status(Program& program) {
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size == sizeof report && report.kind == Report::pid) {
     program.pid = report.number;
+    program.announced = true;
     const auto early = unclaimed_.find(program.pid);
     if (early != unclaimed_.end()) {
       on_program_exit(program, early->second.first, early->second.second);
@@ -53,15 +54,24 @@ void Launcher::on_program_status(Program& program) {
   program.status.reset();
   program.answered = true;
   const bool failed = size == sizeof report;  // a report after the pid is always a failure
-  if (failed || program.pid == 0) {
+  if (failed || !program.announced) {
     answer(ReplyType::failed, program.serial, program.sandbox, failed ? report.error : ECHILD,
            failed ? report.step : "start a process");
     program.serial = 0;  // its exit is nobody's business
-    if (program.pid == 0) program.ended = true;
+    if (!program.announced) program.ended = true;
   } else {
     answer(ReplyType::done, program.serial, program.sandbox, 0, "");
   }
   if (program.ended) finish_program(program);
+}
+
+void Launcher::on_out_of_memory(Jar& jar) {
+  uint64_t count = 0;
+  if (::read(jar.out_of_memory.get(), &count, sizeof count) != sizeof count) return;
+  // A program that lost one of its processes is of no use any more, and the others would only fill
+  // the memory again.
+  for (const auto& [id, program] : jar.programs) cgroups_.kill_process(jar.id, id);
+  for (const uint64_t id : jar.leftovers) cgroups_.kill_process(jar.id, id);
 }
 
 void Launcher::reap() {

@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -60,7 +59,15 @@ int make_skeleton(Build&) {
   for (const char* path : {"lower", "usr", "dev", "proc", "tmp", "mnt", "empty"}) {
     if (::mkdirat(stage.get(), path, 0755) != 0) return errno;
   }
-  if (const int error = create_file_at(stage.get(), "blank", "", 0444)) return error;
+  struct File {
+    const char* name;
+    const char* content;
+  };
+  constexpr File kFiles[] = {
+      {"blank", ""}, {"uptime", "0.00 0.00\n"}, {"loadavg", "0.00 0.00 0.00 1/1 1\n"}};
+  for (const File& file : kFiles) {
+    if (const int error = create_file_at(stage.get(), file.name, file.content, 0444)) return error;
+  }
   const Fd lower{::openat(stage.get(), "lower", O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!lower) return errno;
   // The mount points a sandbox needs, and the empty directories a Unix program expects.
@@ -236,26 +243,6 @@ int wait_for(pid_t child) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return status;
-}
-
-ProcMasks find_proc_masks() {
-  // Links into the process's own directory, which its own namespaces govern.
-  constexpr const char* kVisible[] = {"self", "thread-self", "mounts", "net"};
-  ProcMasks masks;
-  DIR* entries = ::opendir("/proc");
-  if (entries == nullptr) return masks;
-  const auto is_in = [](const char* name, const auto& list) {
-    return std::any_of(std::begin(list), std::end(list),
-                       [name](const char* other) { return std::strcmp(name, other) == 0; });
-  };
-  while (const dirent* entry = ::readdir(entries)) {
-    const char* name = entry->d_name;
-    if (name[0] == '.' || (name[0] >= '0' && name[0] <= '9')) continue;
-    if (is_in(name, kVisible) || is_in(name, kSyntheticProc)) continue;
-    (entry->d_type == DT_DIR ? masks.directories : masks.files).emplace_back(name);
-  }
-  ::closedir(entries);
-  return masks;
 }
 
 int make_owner_namespace(unsigned first, unsigned count, Fd& result) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/fd.h"
 
@@ -22,21 +21,10 @@ namespace belljar::launcher {
 //   a proc of its
 //                own only where one is already fully visible
 //   /tmp, /mnt   where a sandbox mounts its scratch space and its root before it pivots
-//   /empty, /blank  a directory and a file: what covers entries of /proc
+//   /empty, /blank, /uptime, /loadavg  what covers entries of /proc
 struct Template {
   Fd mounts;  // the mount namespace
 };
-
-// The entries of /proc's top level that a sandbox must not see, found on this host. Everything that
-// is not on the allow-list is hidden, so that what a future kernel adds is hidden too.
-struct ProcMasks {
-  std::vector<std::string> files;
-  std::vector<std::string> directories;
-};
-ProcMasks find_proc_masks();
-
-// Names under /proc that every sandbox gets in a synthetic form.
-inline constexpr const char* kSyntheticProc[] = {"cpuinfo", "loadavg", "meminfo", "stat", "uptime"};
 
 // Builds the template in a child that is root in the user namespace `owner` and nobody outside.
 // `runtime` is the prefix directory (or -1). 0 or an errno, with the failed step in `step`.
