@@ -1,0 +1,181 @@
+#include "app/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/version.h"
+#include "base/error.h"
+#include "base/log.h"
+
+namespace belljar::app {
+
+namespace {
+
+constexpr const char* kIntroduction =
+    "belljar runs untrusted JavaScript with a real Node.js in a fresh, sealed Linux sandbox.";
+
+constexpr const char* kFooter =
+    "Add it to an MCP client (Claude, Cursor, VS Code, ...):\n"
+    "  {\"mcpServers\": {\"belljar\": {\"command\": \"sudo\", \"args\": [\"-n\", "
+    "\"/path/to/belljar\", \"mcp\"]}}}\n"
+    "(as root: \"command\": \"/path/to/belljar\", \"args\": [\"mcp\"])\n\n"
+    "Settings are flags, environment variables and lines of ~/.config/belljar/config.toml, in this "
+    "order of\n"
+    "precedence. `belljar config` shows them all, with their values and where each comes from.";
+
+struct Flags {
+  std::map<std::string, std::string> values;  // by setting name; filled by CLI11
+  std::string file;
+};
+
+void add_settings(CLI::App& command, Flags& flags) {
+  command.add_option("--config", flags.file, "TOML file to read instead of the usual one")
+      ->group("Settings");
+  for (const Setting& setting : settings()) {
+    std::string help =
+        setting.help + "; " + setting.form + " [" + setting.environment.front() + "]";
+    command
+        .add_option_function<std::string>(
+            "--" + setting.name,
+            [&flags, name = setting.name](const std::string& text) { flags.values[name] = text; },
+            help)
+        ->group("Settings")
+        ->type_name("");
+  }
+}
+
+std::map<std::string, std::string> to_map(const std::vector<std::string>& assignments) {
+  std::map<std::string, std::string> result;
+  for (const std::string& assignment : assignments) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      fail(Code::invalid, "--env is \"{}\"; it must be NAME=VALUE", assignment);
+    }
+    result[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+  }
+  return result;
+}
+
+// The commands and where their options are kept.
+struct CommandLine {
+  CLI::App app{kIntroduction, "belljar"};
+  Flags flags;
+  RunOptions run_options;
+  std::vector<std::string> variables;
+  bool json = false;
+  std::string version;
+  CLI::App* run = nullptr;
+  CLI::App* mcp = nullptr;
+  CLI::App* config = nullptr;
+  CLI::App* doctor = nullptr;
+  CLI::App* runtime = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* install = nullptr;
+  CLI::App* remove = nullptr;
+
+  CommandLine();
+  void add_run();
+  void add_runtime();
+  int execute();
+};
+
+CommandLine::CommandLine() {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", kVersion);
+  app.footer(kFooter);
+  app.get_formatter()->column_width(30);
+  add_run();
+  mcp = app.add_subcommand("mcp", "serve MCP on stdin and stdout: what an MCP client starts");
+  mcp->footer("Ends when stdin ends or on SIGTERM; every sandbox is destroyed first.");
+  add_settings(*mcp, flags);
+  add_runtime();
+  config = app.add_subcommand("config", "show every setting, its value and where it comes from");
+  config->add_flag("--json", json, "print JSON");
+  add_settings(*config, flags);
+  doctor = app.add_subcommand("doctor",
+                              "try what this host can enforce, and say how to fix what it cannot");
+  doctor->add_flag("--json", json, "print JSON");
+  doctor->footer("Exit status 0 if sandboxes work, 1 if not.");
+}
+
+void CommandLine::add_run() {
+  run = app.add_subcommand("run", "run one program in a fresh sandbox");
+  auto* file =
+      run->add_option("FILE", run_options.file, "the program: a path, or - for standard input");
+  auto* code =
+      run->add_option("-e,--eval", run_options.code, "the program's text")->type_name("CODE");
+  code->excludes(file);
+  run->add_option("ARGS", run_options.args, "arguments of the program; with -e, put them after --");
+  run->add_option("--language", run_options.language,
+                  "javascript or typescript; default: by the file's name")
+      ->check(CLI::IsMember({"javascript", "typescript"}));
+  run->add_option("--env", variables,
+                  "an environment variable for the program, NAME=VALUE; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->take_all();
+  run->add_flag("--stdin", run_options.pass_stdin,
+                "give the program what belljar reads on standard input");
+  run->add_flag("--time", run_options.show_time, "say where the time went");
+  run->add_flag("--json", run_options.json,
+                "print the result as JSON instead of the output as it appears");
+  run->footer(
+      "The exit status is the program's; 124 if its time was up, 128 + N if signal N killed it.\n"
+      "Example: belljar run -e 'console.log(process.version)' --image node:24 --memory 256m");
+  add_settings(*run, flags);
+}
+
+void CommandLine::add_runtime() {
+  runtime = app.add_subcommand("runtime", "list, install and remove Node.js versions");
+  runtime->require_subcommand(1);
+  list = runtime->add_subcommand("list", "show the installed Node.js versions");
+  list->add_flag("--json", json, "print JSON");
+  install = runtime->add_subcommand("install", "install a Node.js from the npm registry");
+  install->add_option("VERSION", version, "such as 24, 22.23.3, lts or node:26-slim")->required();
+  install->footer(
+      "The registry, its certificates, proxies and tokens are those of npm's own configuration.");
+  remove = runtime->add_subcommand("remove", "remove an installed Node.js");
+  remove->add_option("VERSION", version, "an exact version, as `belljar runtime list` shows it")
+      ->required();
+  for (CLI::App* command : {list, install, remove}) add_settings(*command, flags);
+}
+
+int CommandLine::execute() {
+  const LoadedConfig loaded = load_config(flags.values, flags.file);
+  log::configure(loaded.config.log_level, loaded.config.log_format);
+  if (run->parsed()) {
+    if (run_options.file.empty() && run_options.code.empty()) {
+      fail(Code::invalid, "there is no program: give a FILE, - for standard input, or -e CODE");
+    }
+    run_options.env = to_map(variables);
+    return run_command(loaded, run_options);
+  }
+  if (mcp->parsed()) return mcp_command(loaded);
+  if (config->parsed()) return config_command(loaded, json);
+  if (doctor->parsed()) return doctor_command(loaded, json);
+  if (list->parsed()) return runtime_list_command(loaded, json);
+  if (install->parsed()) return runtime_install_command(loaded, version);
+  return runtime_remove_command(loaded, version);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CommandLine line;
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::RequiredError& e) {
+    // What stands in the place of a command says more than that one is missing.
+    const auto unknown = line.app.remaining(true);
+    if (unknown.empty()) return line.app.exit(e) == 0 ? 0 : 2;
+    fail(Code::invalid, "there is no command or option \"{}\"; `belljar --help` lists them",
+         unknown.front());
+  } catch (const CLI::ParseError& e) {
+    const int status = line.app.exit(e);
+    return status == 0 ? 0 : 2;
+  }
+  return line.execute();
+}
+
+}  // namespace belljar::app

@@ -1,0 +1,100 @@
+#include "app/config.h"
+
+#include <toml++/toml.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/posix.h"
+
+namespace belljar::app {
+
+Config default_config();  // settings.cc
+
+namespace {
+
+std::string usual_file() {
+  const std::string config_home = environment("XDG_CONFIG_HOME");
+  const std::string home = environment("HOME");
+  std::vector<std::string> places;
+  if (!config_home.empty()) places.push_back(config_home + "/belljar/config.toml");
+  if (config_home.empty() && !home.empty()) places.push_back(home + "/.config/belljar/config.toml");
+  places.emplace_back("/etc/belljar/config.toml");
+  for (const std::string& place : places) {
+    std::error_code ignored;
+    if (std::filesystem::exists(place, ignored)) return place;
+  }
+  return "";
+}
+
+// A TOML value as the text that a flag would have.
+std::string to_text(const toml::node& node, const std::string& where) {
+  if (const auto* value = node.as_string()) return value->get();
+  if (const auto* value = node.as_integer()) return std::to_string(value->get());
+  if (const auto* value = node.as_floating_point()) return fmt::format("{}", value->get());
+  fail(Code::invalid, "{}: a value must be a string or a number", where);
+}
+
+std::map<std::string, std::string> read_toml(const std::string& file) {
+  std::map<std::string, std::string> values;
+  const std::string content = read_file(file);
+  try {
+    const toml::table table = toml::parse(content, file);
+    for (const auto& [key, node] : table) {
+      const std::string name{key.str()};
+      values[name] = to_text(node, file + ": " + name);
+    }
+  } catch (const toml::parse_error& e) {
+    fail(Code::invalid, "{}, line {}: {}", file, e.source().begin.line, e.description());
+  }
+  return values;
+}
+
+const Setting* find_setting(const std::string& name) {
+  for (const Setting& setting : settings()) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+void apply(LoadedConfig& loaded, const Setting& setting, const std::string& value,
+           const std::string& source) {
+  if (!setting.set(loaded.config, value)) {
+    fail(Code::invalid, "{} is \"{}\"; it must be {}", source, value, setting.form);
+  }
+  loaded.sources[setting.name] = source;
+}
+
+}  // namespace
+
+LoadedConfig load_config(const std::map<std::string, std::string>& flags, const std::string& file) {
+  LoadedConfig loaded;
+  loaded.config = default_config();
+  for (const Setting& setting : settings()) loaded.sources[setting.name] = "default";
+  loaded.file = !file.empty()                            ? file
+                : !environment("BELLJAR_CONFIG").empty() ? environment("BELLJAR_CONFIG")
+                                                         : usual_file();
+  if (!loaded.file.empty()) {
+    for (const auto& [name, value] : read_toml(loaded.file)) {
+      const Setting* setting = find_setting(name);
+      if (setting == nullptr) {
+        fail(Code::invalid, "{}: there is no setting \"{}\"; `belljar config` lists them",
+             loaded.file, name);
+      }
+      apply(loaded, *setting, value, loaded.file + ": " + name);
+    }
+  }
+  for (const Setting& setting : settings()) {
+    for (const std::string& variable : setting.environment) {
+      const std::string value = environment(variable.c_str());
+      if (value.empty()) continue;
+      apply(loaded, setting, value, variable);
+      break;
+    }
+    const auto flag = flags.find(setting.name);
+    if (flag != flags.end()) apply(loaded, setting, flag->second, "--" + setting.name);
+  }
+  return loaded;
+}
+
+}  // namespace belljar::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "sandbox/sandboxes.h"
+#include "tools/settings.h"
+
+namespace belljar::app {
+
+// Everything an operator can set. Read once at start; plain values afterwards.
+struct Config {
+  tools::Settings tools;
+  SessionLimits sessions;
+  std::string data_dir;
+  log::Level log_level = log::Level::warning;
+  log::Format log_format = log::Format::text;
+};
+
+// One thing that can be set, by flag (--name), environment variable or line of the TOML file, in
+// this order of precedence. The table of all of them is the only place that knows their names,
+// forms and defaults.
+struct Setting {
+  std::string name;                      // "run-timeout": the flag and the TOML key
+  std::vector<std::string> environment;  // first wins; later ones are older names
+  std::string form;                      // what a value looks like, for help and errors
+  std::string help;
+  std::function<bool(Config&, const std::string&)> set;  // false: not of that form
+  std::function<std::string(const Config&)> show;
+};
+const std::vector<Setting>& settings();
+
+// A configuration with, for each setting, where its value came from ("default",
+// "RUN_SCRIPT_TIMEOUT", …).
+struct LoadedConfig {
+  Config config;
+  std::map<std::string, std::string> sources;
+  std::string file;  // the TOML file that was read, or ""
+};
+
+// `flags`: setting name → text from the command line. `file`: the TOML file to read, "" for the
+// usual places. A value that does not parse is an Error that names where it stands, the value and
+// the form it needs.
+LoadedConfig load_config(const std::map<std::string, std::string>& flags, const std::string& file);
+
+}  // namespace belljar::app

@@ -1,0 +1,94 @@
+#include "app/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/id.h"
+#include "base/posix.h"
+
+namespace belljar::app {
+namespace {
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(root_);
+    write_file_atomically(file_, "");
+    for (const Setting& setting : settings()) {
+      for (const std::string& name : setting.environment) ::unsetenv(name.c_str());
+    }
+  }
+  void TearDown() override {
+    SetUp();
+    std::filesystem::remove_all(root_);
+  }
+  std::string root_ =
+      (std::filesystem::temp_directory_path() / ("belljar-test-" + random_hex(8))).string();
+  std::string file_ = root_ + "/config.toml";
+};
+
+std::string message_of(const std::map<std::string, std::string>& flags, const std::string& file) {
+  try {
+    load_config(flags, file);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::invalid);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST_F(ConfigTest, DefaultsAreThoseOfTheContract) {
+  const Config config = load_config({}, file_).config;
+  EXPECT_EQ(config.tools.default_limits.memory, 512u << 20);
+  EXPECT_EQ(config.tools.default_limits.cpus, 1);
+  EXPECT_EQ(config.tools.run_timeout, milliseconds{30000});
+  EXPECT_EQ(config.sessions.lifetime, std::chrono::seconds{3600});
+  EXPECT_EQ(config.tools.default_image, "node:lts-slim");
+}
+
+TEST_F(ConfigTest, FlagBeatsEnvironmentBeatsFile) {
+  write_file_atomically(file_, "memory = \"64m\"\ncpus = 2.5\nrun-timeout = 111\n");
+  ::setenv("SANDBOX_CPU_LIMIT", "0.5", 1);
+  ::setenv("RUN_SCRIPT_TIMEOUT", "222", 1);
+  const LoadedConfig loaded = load_config({{"run-timeout", "333"}}, file_);
+  EXPECT_EQ(loaded.config.tools.default_limits.memory, 64u << 20);
+  EXPECT_EQ(loaded.sources.at("memory"), file_ + ": memory");
+  EXPECT_EQ(loaded.config.tools.default_limits.cpus, 0.5);
+  EXPECT_EQ(loaded.sources.at("cpus"), "SANDBOX_CPU_LIMIT");
+  EXPECT_EQ(loaded.config.tools.run_timeout, milliseconds{333});
+  EXPECT_EQ(loaded.sources.at("run-timeout"), "--run-timeout");
+}
+
+TEST_F(ConfigTest, ABadValueIsAnErrorThatNamesWhereItStandsAndWhatItMayBe) {
+  ::setenv("RUN_SCRIPT_TIMEOUT", "soon", 1);
+  EXPECT_EQ(message_of({}, file_),
+            "RUN_SCRIPT_TIMEOUT is \"soon\"; it must be a whole number of milliseconds from 1 to "
+            "3600000");
+  ::unsetenv("RUN_SCRIPT_TIMEOUT");
+  EXPECT_EQ(message_of({{"memory", "-1"}}, file_),
+            "--memory is \"-1\"; it must be a size such as 512m, 1g or a number of bytes, at least "
+            "16 MiB");
+  for (const char* bad : {"0", "1e9999", "nan", "", "1,5"})
+    EXPECT_NE(message_of({{"cpus", bad}}, file_), "no error") << bad;
+}
+
+TEST_F(ConfigTest, UnknownKeysAndBrokenFilesAreErrors) {
+  write_file_atomically(file_, "memroy = 1\n");
+  EXPECT_NE(message_of({}, file_).find("there is no setting \"memroy\""), std::string::npos);
+  write_file_atomically(file_, "memory = = 1\n");
+  EXPECT_NE(message_of({}, file_).find("line 1"), std::string::npos);
+}
+
+TEST_F(ConfigTest, WhatIsShownCanBeReadBack) {
+  const Config config = load_config({}, file_).config;
+  for (const Setting& setting : settings()) {
+    Config other = config;
+    EXPECT_TRUE(setting.set(other, setting.show(config))) << setting.name;
+  }
+}
+
+}  // namespace
+}  // namespace belljar::app

@@ -1,0 +1,212 @@
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "app/config.h"
+#include "base/bytes.h"
+#include "base/posix.h"
+
+namespace belljar::app {
+
+namespace {
+
+template <class Number>
+std::optional<Number> parse_number(const std::string& text, Number low, Number high) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!(value >= low && value <= high)) return std::nullopt;  // written so that NaN fails too
+  return value;
+}
+
+std::string default_data_dir() {
+  const std::string data_home = environment("XDG_DATA_HOME");
+  if (!data_home.empty()) return data_home + "/belljar";
+  const std::string home = environment("HOME");
+  return home.empty() ? "/var/lib/belljar" : home + "/.local/share/belljar";
+}
+
+// Builders of table rows: where a value is kept, how it is read, how it is shown.
+
+Setting bytes(std::string name, std::vector<std::string> variables, std::string help, uint64_t low,
+              std::function<uint64_t&(Config&)> at) {
+  const auto set = [low, at](Config& config, const std::string& text) {
+    const auto value = parse_bytes(text);
+    if (!value || *value < low) return false;
+    at(config) = *value;
+    return true;
+  };
+  const auto show = [at](const Config& config) {
+    return std::to_string(at(const_cast<Config&>(config)));
+  };
+  return {std::move(name),
+          std::move(variables),
+          "a size such as 512m, 1g or a number of bytes, at least " + format_bytes(low),
+          std::move(help),
+          set,
+          show};
+}
+
+Setting count(std::string name, std::vector<std::string> variables, std::string help, int64_t low,
+              int64_t high, std::string unit, std::function<int64_t(const Config&)> get,
+              std::function<void(Config&, int64_t)> put) {
+  const auto set = [low, high, put](Config& config, const std::string& text) {
+    const auto value = parse_number<int64_t>(text, low, high);
+    if (value) put(config, *value);
+    return value.has_value();
+  };
+  const auto show = [get](const Config& config) { return std::to_string(get(config)); };
+  return {std::move(name),
+          std::move(variables),
+          fmt::format("a whole number{} from {} to {}", unit, low, high),
+          std::move(help),
+          set,
+          show};
+}
+
+Setting cpus(std::string name, std::vector<std::string> variables, std::string help,
+             std::function<double&(Config&)> at) {
+  const auto set = [at](Config& config, const std::string& text) {
+    const auto value = parse_number<double>(text, 0.01, 1000);
+    if (value) at(config) = *value;
+    return value.has_value();
+  };
+  const auto show = [at](const Config& config) {
+    return fmt::format("{}", at(const_cast<Config&>(config)));
+  };
+  return {std::move(name),
+          std::move(variables),
+          "a number of processors from 0.01 to 1000, for example 0.5",
+          std::move(help),
+          set,
+          show};
+}
+
+Setting text(std::string name, std::vector<std::string> variables, std::string form,
+             std::string help, std::function<std::string&(Config&)> at) {
+  const auto set = [at](Config& config, const std::string& value) {
+    if (value.empty()) return false;
+    at(config) = value;
+    return true;
+  };
+  const auto show = [at](const Config& config) { return at(const_cast<Config&>(config)); };
+  return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
+}
+
+template <class Enum>
+Setting choice(std::string name, std::vector<std::string> variables, std::string help,
+               std::vector<std::pair<std::string, Enum>> names, Enum Config::*member) {
+  std::string form = "one of";
+  for (const auto& [word, value] : names) form += " " + word;
+  const auto set = [names, member](Config& config, const std::string& wanted) {
+    for (const auto& [word, value] : names) {
+      if (word != wanted) continue;
+      config.*member = value;
+      return true;
+    }
+    return false;
+  };
+  const auto show = [names, member](const Config& config) {
+    for (const auto& [word, value] : names) {
+      if (config.*member == value) return word;
+    }
+    return std::string{};
+  };
+  return {std::move(name), std::move(variables), form, std::move(help), set, show};
+}
+
+std::vector<Setting> make_settings() {
+  using Variables = std::vector<std::string>;
+  constexpr int64_t kHour = 3'600'000;
+  std::vector<Setting> list;
+  list.push_back(text("image", Variables{"BELLJAR_IMAGE"},
+                      "a name such as node:lts-slim or node:24",
+                      "the Node.js that runs programs when a call names none",
+                      [](Config& c) -> std::string& { return c.tools.default_image; }));
+  list.push_back(bytes("memory", Variables{"SANDBOX_MEMORY_LIMIT"}, "memory of one sandbox",
+                       16u << 20,
+                       [](Config& c) -> uint64_t& { return c.tools.default_limits.memory; }));
+  list.push_back(cpus("cpus", Variables{"SANDBOX_CPU_LIMIT"}, "processors of one sandbox",
+                      [](Config& c) -> double& { return c.tools.default_limits.cpus; }));
+  list.push_back(count(
+      "pids", Variables{"BELLJAR_PIDS"}, "processes and threads of one sandbox", 16, 100000, "",
+      [](const Config& c) { return int64_t{c.tools.default_limits.pids}; },
+      [](Config& c, int64_t v) { c.tools.default_limits.pids = static_cast<uint32_t>(v); }));
+  list.push_back(bytes("disk", Variables{"BELLJAR_DISK"},
+                       "what one sandbox may write, kept in memory", 1u << 20,
+                       [](Config& c) -> uint64_t& { return c.tools.default_limits.disk; }));
+  list.push_back(bytes("max-memory", Variables{"BELLJAR_MAX_MEMORY"},
+                       "the most memory a call may ask for", 16u << 20,
+                       [](Config& c) -> uint64_t& { return c.tools.max_limits.memory; }));
+  list.push_back(cpus("max-cpus", Variables{"BELLJAR_MAX_CPUS"},
+                      "the most processors a call may ask for",
+                      [](Config& c) -> double& { return c.tools.max_limits.cpus; }));
+  list.push_back(count(
+      "max-pids", Variables{"BELLJAR_MAX_PIDS"}, "the most processes a call may ask for", 16,
+      100000, "", [](const Config& c) { return int64_t{c.tools.max_limits.pids}; },
+      [](Config& c, int64_t v) { c.tools.max_limits.pids = static_cast<uint32_t>(v); }));
+  list.push_back(bytes("max-disk", Variables{"BELLJAR_MAX_DISK"},
+                       "the most disk a call may ask for", 1u << 20,
+                       [](Config& c) -> uint64_t& { return c.tools.max_limits.disk; }));
+  list.push_back(count(
+      "run-timeout", Variables{"RUN_SCRIPT_TIMEOUT"}, "time of one run when a call sets none", 1,
+      kHour, " of milliseconds", [](const Config& c) { return c.tools.run_timeout.count(); },
+      [](Config& c, int64_t v) { c.tools.run_timeout = milliseconds{v}; }));
+  list.push_back(count(
+      "max-run-timeout", Variables{"BELLJAR_MAX_RUN_TIMEOUT"}, "the most time a call may ask for",
+      1, 24 * kHour, " of milliseconds",
+      [](const Config& c) { return c.tools.max_run_timeout.count(); },
+      [](Config& c, int64_t v) { c.tools.max_run_timeout = milliseconds{v}; }));
+  list.push_back(count(
+      "session-lifetime", Variables{"NODE_CONTAINER_TIMEOUT"}, "how long a session sandbox lives",
+      1, 604800, " of seconds",
+      [](const Config& c) { return int64_t{c.sessions.lifetime.count()}; },
+      [](Config& c, int64_t v) { c.sessions.lifetime = std::chrono::seconds{v}; }));
+  list.push_back(count(
+      "session-idle", Variables{"BELLJAR_SESSION_IDLE"}, "how long it lives without being used", 1,
+      604800, " of seconds", [](const Config& c) { return int64_t{c.sessions.idle.count()}; },
+      [](Config& c, int64_t v) { c.sessions.idle = std::chrono::seconds{v}; }));
+  list.push_back(count(
+      "max-sandboxes", Variables{"BELLJAR_MAX_SANDBOXES"}, "live sandboxes at one time", 1, 4000,
+      "", [](const Config& c) { return static_cast<int64_t>(c.sessions.quota.total); },
+      [](Config& c, int64_t v) {
+        c.sessions.quota = {static_cast<size_t>(v), static_cast<size_t>(v)};
+      }));
+  list.push_back(bytes("output-limit", Variables{"BELLJAR_OUTPUT_LIMIT"},
+                       "what is kept of each output stream", 1024,
+                       [](Config& c) -> size_t& { return c.tools.output_limit; }));
+  list.push_back(bytes("code-limit", Variables{"BELLJAR_CODE_LIMIT"}, "the largest program", 1024,
+                       [](Config& c) -> size_t& { return c.tools.code_limit; }));
+  list.push_back(text("data-dir", Variables{"BELLJAR_DATA_DIR"}, "a directory",
+                      "where Node.js runtimes are kept",
+                      [](Config& c) -> std::string& { return c.data_dir; }));
+  using log::Level;
+  list.push_back(choice<Level>("log-level", Variables{"BELLJAR_LOG_LEVEL"},
+                               "what is logged to stderr",
+                               {{"debug", Level::debug},
+                                {"info", Level::info},
+                                {"warning", Level::warning},
+                                {"error", Level::error},
+                                {"off", Level::off}},
+                               &Config::log_level));
+  list.push_back(choice<log::Format>(
+      "log-format", Variables{"BELLJAR_LOG_FORMAT"}, "how it is written",
+      {{"text", log::Format::text}, {"json", log::Format::json}}, &Config::log_format));
+  return list;
+}
+
+}  // namespace
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> list = make_settings();
+  return list;
+}
+
+Config default_config() {
+  Config config;
+  config.data_dir = default_data_dir();
+  return config;
+}
+
+}  // namespace belljar::app

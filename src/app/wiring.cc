@@ -1,0 +1,66 @@
+#include "app/wiring.h"
+
+#include <unistd.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+
+#include "base/task_group.h"
+#include "drivers/linux/driver.h"
+
+namespace belljar::app {
+
+Wiring::Wiring(const asio::any_io_executor& executor, const Config& config,
+               linux_driver::LauncherProcess launcher)
+    : driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher))},
+      sandboxes_{executor, *driver_, config.sessions, clock_},
+      registry_{packages::Surroundings::of_this_process()},
+      runtimes_{config.data_dir, registry_} {}
+
+Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_view)> progress) {
+  return runtimes_.resolve(std::move(name), std::move(progress));
+}
+
+Task<> Wiring::shut_down() {
+  co_await sandboxes_.stop_all();
+  co_await driver_->shut_down();
+}
+
+linux_driver::LauncherProcess start_driver() {
+  if (::geteuid() != 0) {
+    fail(Code::unavailable,
+         "belljar needs root to make sandboxes: its launcher sets up namespaces, mounts and "
+         "cgroups. Start it with sudo. "
+         "Running as an ordinary user comes with a later version");
+  }
+  return linux_driver::start_launcher(linux_driver::launcher_path());
+}
+
+int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main) {
+  asio::io_context context{1};
+  asio::cancellation_signal cancel;
+  asio::signal_set signals{context, SIGINT, SIGTERM};
+  int caught = 0;
+  signals.async_wait([&cancel, &caught](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    caught = signal;
+    cancel.emit(asio::cancellation_type::terminal);
+  });
+  int status = 0;
+  std::exception_ptr failure;
+  auto on_end = [&status, &failure, &signals](const std::exception_ptr& error, int result) {
+    status = result;
+    failure = error;
+    signals.cancel();
+  };
+  asio::co_spawn(context, main(context.get_executor()),
+                 asio::bind_cancellation_slot(cancel.slot(), on_end));
+  context.run();
+  if (caught != 0 && (!failure || is_cancellation(failure))) return 128 + caught;
+  if (failure) std::rethrow_exception(failure);
+  return status;
+}
+
+}  // namespace belljar::app
