@@ -1,0 +1,232 @@
+// The figures of the README. See bench/run.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, release } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { Client } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js';
+import { StdioClientTransport } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.js';
+import { belljar, environment } from '../tests/e2e/lib/belljar.mjs';
+import { descendants, memory, pss } from '../tests/e2e/lib/proc.mjs';
+
+const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
+const samples = options.quick ? 20 : 200;
+const manySessions = options.quick ? 100 : 500;
+const hello = 'console.log("hello")';
+const mib = 2 ** 20;
+
+const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
+const quantile = (numbers, q) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * q))];
+const summary = (numbers) => ({ p50: quantile(numbers, 0.5), p90: quantile(numbers, 0.9), n: numbers.length });
+
+async function timed(work) {
+  const started = performance.now();
+  const value = await work();
+  return { ms: performance.now() - started, value };
+}
+
+const open = new Set(); // connections of the part that runs now
+
+async function connect(env = {}) {
+  const client = new Client({ name: 'bench', version: '1' });
+  const transport = new StdioClientTransport({ command: belljar, args: ['mcp'], env: environment(env), stderr: 'ignore' });
+  await client.connect(transport);
+  const call = async (name, args = {}) => {
+    const result = await client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
+    if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
+    return result;
+  };
+  const connection = { call, pid: transport.pid, close: () => (open.delete(connection), client.close()) };
+  open.add(connection);
+  return connection;
+}
+
+// Other programs are started by a helper: a large process such as this one is slow to spawn from.
+function makeSpawner() {
+  const helper = fileURLToPath(new URL('spawner.py', import.meta.url));
+  const child = spawn('python3', [helper], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async run(argv) {
+      child.stdin.write(`${JSON.stringify(argv)}\n`);
+      const { value } = await lines.next();
+      if (!(Number(value) > 0)) throw new Error(`${argv.join(' ')} failed`);
+      return Number(value);
+    },
+    close: () => child.stdin.end(),
+  };
+}
+
+const dockerAnswers = () =>
+  spawnSync('docker', ['image', 'inspect', 'node:lts-slim'], { timeout: 5_000, stdio: 'ignore' }).status === 0;
+
+async function measureHello() {
+  const directory = mkdtempSync(join(tmpdir(), 'belljar-bench-'));
+  const file = join(directory, 'hello.mjs');
+  writeFileSync(file, hello);
+  const spawner = makeSpawner();
+  const server = await connect();
+  const docker = dockerAnswers();
+  const times = { belljar: [], node: [], docker: [] };
+  const node = await sandboxNode(server);
+  for (let i = -5; i < samples; i++) {
+    const bare = await spawner.run([node, file]);
+    const { ms } = await timed(() => server.call('run_js_ephemeral', { code: hello }));
+    const container = docker && i % 10 === 0
+      ? await spawner.run(['docker', 'run', '--rm', '--network', 'none', 'node:lts-slim', 'node', '-e', hello]) : undefined;
+    if (i < 0) continue; // the first ones fill caches
+    times.node.push(bare);
+    times.belljar.push(ms);
+    if (container) times.docker.push(container);
+  }
+  spawner.close();
+  await server.close();
+  rmSync(directory, { recursive: true });
+  return { belljar: summary(times.belljar), node: summary(times.node), docker: docker ? summary(times.docker) : undefined };
+}
+
+// The host's path of the very Node.js that the sandbox runs: this process, if the versions agree.
+async function sandboxNode(server) {
+  const inside = (await server.call('run_js_ephemeral', { code: 'console.log(process.version)' })).structuredContent.stdout.trim();
+  if (inside !== process.version) {
+    console.error(`note: sandboxes run Node.js ${inside}, the comparison ${process.version}`);
+  }
+  return process.execPath;
+}
+
+async function measureSessions() {
+  const server = await connect();
+  const times = { initialize: [], exec: [], stop: [] };
+  for (let i = -5; i < samples; i++) {
+    const initialize = await timed(() => server.call('sandbox_initialize'));
+    const container_id = initialize.value.content[0].text;
+    const exec = await timed(() => server.call('sandbox_exec', { container_id, commands: ['echo hello'] }));
+    const stop = await timed(() => server.call('sandbox_stop', { container_id }));
+    if (i < 0) continue;
+    times.initialize.push(initialize.ms);
+    times.exec.push(exec.ms);
+    times.stop.push(stop.ms);
+  }
+  await server.close();
+  return { initialize: summary(times.initialize), exec: summary(times.exec), stop: summary(times.stop) };
+}
+
+function measureStart() {
+  const initialize = `${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } } })}\n`;
+  const once = () => new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn(belljar, ['mcp'], { env: environment(), stdio: ['pipe', 'pipe', 'ignore'] });
+    let ms;
+    child.stdout.once('data', () => {
+      ms = performance.now() - started;
+      child.stdin.end();
+    });
+    child.on('close', () => (ms ? resolve(ms) : reject(new Error('belljar mcp gave no answer'))));
+    child.stdin.write(initialize);
+  });
+  return (async () => {
+    const times = [];
+    for (let i = -2; i < Math.min(samples, 50); i++) {
+      const ms = await once();
+      if (i >= 0) times.push(ms);
+    }
+    return summary(times);
+  })();
+}
+
+const totalPss = (pid) => [pid, ...descendants(pid).map((child) => child.pid)].reduce((sum, each) => sum + pss(each), 0);
+
+async function measureMemory() {
+  const server = await connect({ BELLJAR_MAX_SANDBOXES: '1000' });
+  const atStart = memory(server.pid, 'VmRSS');
+  await server.call('run_js_ephemeral', { code: hello });
+  const first = (await server.call('sandbox_initialize')).content[0].text; // what the first session costs is not per session
+  const idle = memory(server.pid, 'VmRSS');
+  const before = totalPss(server.pid);
+  const count = 50;
+  for (let i = 0; i < count; i++) await server.call('sandbox_initialize');
+  const perSession = (totalPss(server.pid) - before) / count;
+  const processes = (descendants(server.pid).length - 2) / (count + 1);
+  await server.call('sandbox_stop', { container_id: first });
+  const highBefore = memory(server.pid, 'VmHWM');
+  const code = 'const chunk = "x".repeat(2 ** 20); for (let i = 0; i < 100; i++) process.stdout.write(chunk)';
+  const printed = (await server.call('run_js_ephemeral', { code })).structuredContent;
+  const growth = memory(server.pid, 'VmHWM') - highBefore;
+  await server.close();
+  return { atStart, idle, perSession, processes, growth, truncated: printed.truncated, kept: printed.stdout.length };
+}
+
+async function measureManySessions() {
+  const [few, many] = [await connect(), await connect({ BELLJAR_MAX_SANDBOXES: '1000' })];
+  await few.call('sandbox_initialize');
+  for (let i = 0; i < manySessions; i++) await many.call('sandbox_initialize');
+  const times = { few: [], many: [] };
+  for (let i = -3; i < Math.min(samples, 100); i++) {
+    const a = await timed(() => few.call('run_js_ephemeral', { code: hello }));
+    const b = await timed(() => many.call('run_js_ephemeral', { code: hello }));
+    if (i < 0) continue;
+    times.few.push(a.ms);
+    times.many.push(b.ms);
+  }
+  await few.close();
+  await many.close();
+  return { sessions: manySessions, few: summary(times.few), many: summary(times.many) };
+}
+
+const rows = [];
+const figures = {
+  machine: { cpu: cpus()[0]?.model, cores: cpus().length, kernel: release(), node: process.version, date: new Date().toISOString() },
+};
+const number = (value, digits = 1) => value.toFixed(digits);
+function row(work, measured, goal, met, against = '') {
+  rows.push([work, measured, goal, met === undefined ? '' : met ? 'yes' : 'NO', against]);
+}
+const both = ({ p50, p90 }) => `${number(p50)} / ${number(p90)} ms`;
+
+// One part that fails must not hide the others.
+async function part(name, measure, report) {
+  try {
+    figures[name] = await measure();
+    report(figures[name]);
+  } catch (error) {
+    figures[name] = { error: error.message };
+    row(name, `failed: ${error.message}`, '', false);
+  } finally {
+    for (const connection of open) await connection.close();
+  }
+}
+
+await part('hello', measureHello, ({ belljar: own, node, docker }) => {
+  row('run_js_ephemeral hello, SDK over stdio', both(own), 'bare node + 4 ms', own.p50 <= node.p50 + 4,
+    `${number(own.p50 / node.p50, 2)} x bare node, + ${number(own.p50 - node.p50)} ms`);
+  row('bare node hello.mjs', both(node), '', undefined, '1.00 x');
+  row('docker run', docker ? both(docker) : 'not available', '', undefined, docker ? `${number(docker.p50 / node.p50, 2)} x bare node` : '');
+});
+await part('sessions', measureSessions, ({ initialize, exec, stop }) => {
+  row('sandbox_initialize', both(initialize), '2 ms', initialize.p50 <= 2);
+  row('sandbox_exec echo', both(exec), '3 ms', exec.p50 <= 3);
+  row('sandbox_stop', both(stop), '2 ms', stop.p50 <= 2);
+});
+await part('start', measureStart, (start) => row('start until initialize is answered', both(start), '20 ms', start.p50 <= 20));
+await part('memory', measureMemory, ({ idle, perSession, growth, truncated, kept }) => {
+  row('server memory, idle (RSS)', `${number(idle / mib)} MiB`, '30 MB', idle <= 30e6);
+  row('memory per idle session (PSS)', `${number(perSession / mib, 2)} MiB`, '0.5 MB', perSession <= 0.5e6);
+  row('100 MB printed: growth of the server', `${number(growth / mib)} MiB`, 'flat', growth < 16 * mib,
+    `${truncated ? 'capped and marked' : 'NOT MARKED'}, ${number(kept / mib)} MiB kept`);
+});
+await part('many', measureManySessions, ({ sessions, few, many }) => {
+  const change = (many.p50 / few.p50 - 1) * 100;
+  row(`hello with ${sessions} live sessions`, both(many), '1 session + 20 %', change <= 20, `${change >= 0 ? '+' : ''}${number(change)} % against ${number(few.p50)} ms`);
+});
+
+const header = ['work (p50 / p90)', 'measured', 'at most', 'met', 'against'];
+const widths = header.map((title, column) => Math.max(title.length, ...rows.map((cells) => cells[column].length)));
+const line = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
+console.log(`${figures.machine.cores} x ${figures.machine.cpu}, Linux ${figures.machine.kernel}, Node.js ${process.version}, ${samples} samples\n`);
+console.log([line(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n'));
+if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
+process.exit(rows.some((cells) => cells[3] === 'NO') ? 1 : 0);

@@ -1,0 +1,67 @@
+# Shared by scripts/setup, ./run and ./test; sourced, never run. Messages go to stderr: stdout may be an
+# MCP connection.
+# shellcheck shell=bash disable=SC2034
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Variables that belljar and npm take their settings from: what sudo must not drop.
+kept_variables() {
+  compgen -e | grep -E '^(BELLJAR|SANDBOX_|NODE_CONTAINER_TIMEOUT|RUN_SCRIPT_TIMEOUT|FILES_DIR|JS_SANDBOX_)|^(npm_config_|NPM_CONFIG_)|^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|MUST_WORK|CI)' |
+    paste -sd, -
+}
+
+# exec_as_root WHY COMMAND…: replaces this process by the command, with root's rights.
+exec_as_root() {
+  local why=$1
+  shift
+  if [ "$(id -u)" = 0 ]; then exec "$@"; fi
+  command -v sudo >/dev/null || die "belljar: root is needed $why, and sudo is not installed. Run this as root."
+  say "belljar: using sudo $why."
+  # root's own home has no .npmrc of the person who asked.
+  if [ -z "${npm_config_userconfig-}" ] && [ -r "$HOME/.npmrc" ]; then export npm_config_userconfig=$HOME/.npmrc; fi
+  exec sudo "--preserve-env=$(kept_variables)" "$@"
+}
+
+# as_root WHY COMMAND…: the same, and comes back.
+as_root() { (exec_as_root "$@"); }
+
+readonly why_root="because this version makes its sandboxes as root only (a rootless mode comes with a later one)"
+
+# Reads ninja's output and shows how far it is, in one line, if somebody is looking.
+show_progress() {
+  local line what=$1
+  while IFS= read -r line; do
+    if [[ -t 2 && $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then printf '\r%s: %s ' "$what" "${BASH_REMATCH[1]}" >&2; fi
+  done
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+# build PRESET [TARGET…]: configures if need be and builds; quiet unless it fails.
+build() {
+  local preset=$1
+  shift
+  local dir=$root/build/$preset log=$root/build/$preset.log targets=()
+  if [ $# -gt 0 ]; then targets=(--target "$@"); fi
+  mkdir -p "$dir"
+  # Clients may start two copies at once; only one of them may build.
+  exec 9>"$root/build/.lock"
+  flock 9
+  if [ ! -f "$dir/build.ninja" ]; then
+    say "Configuring build/$preset"
+    (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 9>&- ||
+      { cat "$log" >&2; say "cmake --preset $preset failed."; exec 9>&-; return 1; }
+  fi
+  local started=$SECONDS status=0
+  (cd "$root" && cmake --build --preset "$preset" "${targets[@]}" 2>&1 9>&-) | tee "$log" | show_progress "Building $preset" ||
+    status=${PIPESTATUS[0]}
+  exec 9>&-
+  if [ "$status" != 0 ]; then
+    grep -v '^\[[0-9]*/[0-9]*\] \(Building\|Linking\)' "$log" >&2
+    say "The $preset build failed; the whole log is in $log."
+    return 1
+  fi
+  if [ $((SECONDS - started)) -gt 2 ]; then say "Built build/$preset in $((SECONDS - started)) s"; fi
+}

@@ -1,0 +1,43 @@
+// The program under test, and the ways to start it.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const belljar = process.env.BELLJAR ?? `${root}build/release/belljar`;
+
+// A word that occurs nowhere else on this machine: to find a program's processes by.
+export const marker = () => `e2e-${randomUUID()}`;
+
+// What MCP clients pass on, and where belljar keeps its data; nothing else, so that the settings of whoever runs
+// the tests do not change their outcome.
+export function environment(extra = {}) {
+  const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
+  const env = { BELLJAR_CONFIG: '/dev/null' };
+  for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
+  return { ...env, ...extra };
+}
+
+// Runs belljar to its end: { code, signal, stdout, stderr, ms }.
+export function cli(args, { input = '', env = {}, cwd } = {}) {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn(belljar, args, { env: environment(env), cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+    const out = [];
+    const err = [];
+    child.stdout.on('data', (bytes) => out.push(bytes));
+    child.stderr.on('data', (bytes) => err.push(bytes));
+    child.stdin.on('error', () => {}); // it need not read what we write
+    child.stdin.end(input);
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve({
+        code,
+        signal,
+        stdout: Buffer.concat(out).toString(),
+        stderr: Buffer.concat(err).toString(),
+        ms: performance.now() - started,
+      }),
+    );
+  });
+}
