@@ -164,8 +164,10 @@ Task<int> run_and_shut_down(asio::any_io_executor executor, const Config& config
 
 int run_command(const LoadedConfig& loaded, const RunOptions& options) {
   auto launcher = start_driver();
-  return run_to_end([&loaded, &options, &launcher](const asio::any_io_executor& executor) {
-    return run_and_shut_down(executor, loaded.config, options, std::move(launcher));
+  Config config = loaded.config;
+  config.spare_sandboxes = 0;  // there is no next call
+  return run_to_end([&config, &options, &launcher](const asio::any_io_executor& executor) {
+    return run_and_shut_down(executor, config, options, std::move(launcher));
   });
 }
 

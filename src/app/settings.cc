@@ -173,6 +173,11 @@ std::vector<Setting> make_settings() {
       [](Config& c, int64_t v) {
         c.sessions.quota = {static_cast<size_t>(v), static_cast<size_t>(v)};
       }));
+  list.push_back(count(
+      "spare-sandboxes", Variables{"BELLJAR_SPARE_SANDBOXES"},
+      "empty sandboxes kept ready for the next call, of each kind in use", 0, 64, "",
+      [](const Config& c) { return static_cast<int64_t>(c.spare_sandboxes); },
+      [](Config& c, int64_t v) { c.spare_sandboxes = static_cast<size_t>(v); }));
   list.push_back(bytes("output-limit", Variables{"BELLJAR_OUTPUT_LIMIT"},
                        "what is kept of each output stream", 1024,
                        [](Config& c) -> size_t& { return c.tools.output_limit; }));

@@ -14,7 +14,8 @@ namespace belljar::app {
 
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config,
                linux_driver::LauncherProcess launcher)
-    : driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher))},
+    : driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher),
+                                                          config.spare_sandboxes)},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       registry_{packages::Surroundings::of_this_process()},
       runtimes_{config.data_dir, registry_} {}

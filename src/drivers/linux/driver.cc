@@ -19,9 +19,11 @@ struct LinuxDriver::PreparedImage {
   launcher::Reply facts{};
 };
 
-LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher)
+LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher,
+                         size_t spares)
     : executor_{executor},
-      client_{std::make_shared<LauncherClient>(executor, std::move(launcher))} {}
+      client_{std::make_shared<LauncherClient>(executor, std::move(launcher))},
+      spares_{executor, spares, [this](SandboxSpec spec) { return make(std::move(spec)); }} {}
 
 Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::string prefix) {
   for (;;) {
@@ -81,6 +83,13 @@ bool sees_cpu_limit(const std::string& node_version, const launcher::Reply& fact
 }  // namespace
 
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
+  auto sandbox = spares_.take(spec);
+  if (!sandbox) sandbox = co_await make(spec);
+  spares_.refill(spec);
+  co_return sandbox;
+}
+
+Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec) {
   const auto image = co_await prepare(spec.image.prefix);
   launcher::Request request{};
   request.type = launcher::RequestType::create;

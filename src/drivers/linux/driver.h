@@ -5,6 +5,7 @@
 #include <string>
 
 #include "drivers/linux/launcher_client.h"
+#include "drivers/linux/spares.h"
 #include "sandbox/driver.h"
 
 namespace belljar::linux_driver {
@@ -13,7 +14,8 @@ namespace belljar::linux_driver {
 // rights is done by the launcher; this side only asks.
 class LinuxDriver final : public Driver {
  public:
-  LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher);
+  // Keeps `spares` sandboxes of each kind in use ready for the next caller.
+  LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher, size_t spares = 0);
 
   Task<Capabilities> probe() override;
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
@@ -23,12 +25,14 @@ class LinuxDriver final : public Driver {
  private:
   struct PreparedImage;
   Task<std::shared_ptr<PreparedImage>> prepare(std::string prefix);
+  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec);
 
   asio::any_io_executor executor_;
   std::shared_ptr<LauncherClient> client_;
   std::map<std::string, std::shared_ptr<PreparedImage>> images_;  // by prefix directory
   uint32_t next_image_ = 1;
   uint64_t next_sandbox_ = 1;
+  Spares spares_;
 };
 
 }  // namespace belljar::linux_driver

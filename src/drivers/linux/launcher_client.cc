@@ -61,8 +61,12 @@ void LauncherClient::dispatch(const Reply& reply) {
     exits_.erase(at);
     return handler(reply);
   }
-  if (reply.type == ReplyType::died)
-    return log::warning("sandbox {} was killed from outside", reply.sandbox);
+  if (reply.type == ReplyType::died) {
+    log::warning("sandbox {} was killed from outside", reply.sandbox);
+    const auto at = sandboxes_.find(reply.sandbox);
+    if (at != sandboxes_.end()) *at->second = true;
+    return;
+  }
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
   at->second->reply = reply;
@@ -80,6 +84,7 @@ void LauncherClient::lost() {
     pending->reply = reply;
     pending->answered.set();
   }
+  for (const auto& [id, dead] : sandboxes_) *dead = true;
   reply.status = SIGKILL;  // with the launcher every sandbox died
   for (const auto& [key, handler] : std::exchange(exits_, {})) handler(reply);
 }

@@ -33,6 +33,12 @@ class LauncherClient {
   void on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler);
   void forget_exit(uint64_t sandbox, uint64_t process);
 
+  // Sets `*dead` when the sandbox is killed from outside, or the launcher is lost.
+  void watch(uint64_t sandbox, std::shared_ptr<bool> dead) {
+    sandboxes_[sandbox] = std::move(dead);
+  }
+  void unwatch(uint64_t sandbox) { sandboxes_.erase(sandbox); }
+
   // Tells the launcher to destroy everything and waits until it has ended, `limit` at most.
   Task<> shut_down(milliseconds limit);
 
@@ -52,6 +58,7 @@ class LauncherClient {
   uint32_t next_serial_ = 1;
   std::map<uint32_t, std::shared_ptr<Pending>> pending_;
   std::map<std::pair<uint64_t, uint64_t>, ExitHandler> exits_;
+  std::map<uint64_t, std::shared_ptr<bool>> sandboxes_;
 };
 
 }  // namespace belljar::linux_driver

@@ -55,9 +55,12 @@ std::string pack(const Command& command, launcher::Request& request) {
 }  // namespace
 
 LinuxSandbox::LinuxSandbox(std::shared_ptr<LauncherClient> client, uint64_t id, bool pin_cpus)
-    : client_{std::move(client)}, id_{id}, pin_cpus_{pin_cpus} {}
+    : client_{std::move(client)}, id_{id}, pin_cpus_{pin_cpus} {
+  client_->watch(id_, stopped_);
+}
 
 LinuxSandbox::~LinuxSandbox() {
+  client_->unwatch(id_);
   if (*stopped_) return;
   *stopped_ = true;
   launcher::Request request{};

@@ -17,6 +17,9 @@ class LinuxSandbox final : public Sandbox {
   Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override;
   Task<> destroy() override;
 
+  // False once it was stopped, or killed from outside.
+  bool alive() const { return !*stopped_; }
+
  private:
   std::shared_ptr<LauncherClient> client_;
   uint64_t id_;

@@ -210,7 +210,7 @@ int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
   };
   const std::string bytes = std::to_string(limits.memory);
   const std::string quota = std::to_string(limits.cpu_millis * 100);  // of a period of 100 ms
-  const std::string tasks = std::to_string(limits.pids + 2);  // init, and the one that joins
+  const std::string tasks = std::to_string(limits.pids + 1);          // and init
   int error = 0;
   if (hierarchy.v2) {
     if ((hierarchy.controllers & memory) != 0) {

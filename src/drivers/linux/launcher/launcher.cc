@@ -24,6 +24,7 @@ Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kI
   sigemptyset(&mask);
   sigaddset(&mask, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+  own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -211,7 +212,6 @@ void Launcher::create(const Request& request) {
     return answer(request, error, step);
   }
   jar->out_of_memory = cgroups_.watch_out_of_memory(request.sandbox);
-  helpers_.insert(helper);
   jars_.emplace(request.sandbox, std::move(jar));
 }
 
@@ -251,10 +251,8 @@ void Launcher::start(Message& message) {
     return answer(request, error, "create the program's cgroup");
   }
   int status[2] = {-1, -1};
-  pid_t helper = -1;
-  const Fd group = cgroups_.open_process(jar.id, request.process);
-  if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0, group.get());
-  if (helper == 0) {
+  if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) program->pid = clone_into(jar, request.process);
+  if (program->pid == 0) {
     const auto middle = strings.begin() + request.argc;
     StartContext context{cgroups_,
                          filters_,
@@ -278,12 +276,27 @@ void Launcher::start(Message& message) {
   }
   program->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);
-  if (helper < 0) {
+  if (program->pid < 0) {
+    const int error = errno;
     cgroups_.remove_process(jar.id, request.process);
-    return answer(request, errno, "start the helper");
+    return answer(request, error, "start a process");
   }
-  helpers_.insert(helper);
   jar.programs.emplace(request.process, std::move(program));
+}
+
+pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
+  const Fd group = cgroups_.open_process(jar.id, process);
+  // A pid namespace is entered by being born there: children made between the two setns() calls
+  // are.
+  if (::setns(jar.init_pidfd.get(), CLONE_NEWPID) != 0) return -1;
+  const pid_t child = clone_process(0, group.get());
+  const int error = errno;
+  if (child == 0) return 0;
+  // Without the way back every later child would be born in this sandbox: better no launcher at
+  // all.
+  if (::setns(own_pid_namespace_.get(), CLONE_NEWPID) != 0) ::_exit(1);
+  errno = error;
+  return child;
 }
 
 void Launcher::kill(const Request& request) {

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +31,8 @@ class Launcher {
     uint64_t sandbox = 0;
     uint64_t id = 0;
     uint32_t serial = 0;  // of the start request, while it is unanswered
-    pid_t pid = 0;
+    pid_t pid = -1;       // 0 once it is reaped
     Fd status;
-    bool announced = false;  // `pid` was set, and is 0 again once it is reaped
     bool answered = false;
     bool ended = false;  // reaped; `exited` is sent once the start is answered
     int wait_status = 0;
@@ -69,6 +67,7 @@ class Launcher {
   void prepare(Message& message);
   void create(const Request& request);
   void start(Message& message);
+  pid_t clone_into(const Jar& jar, uint64_t process);
   void kill(const Request& request);
   void destroy(const Request& request);
 
@@ -89,6 +88,7 @@ class Launcher {
   void send(const Reply& reply) const;
 
   int control_;
+  Fd own_pid_namespace_;
   Fd children_;  // signalfd for SIGCHLD
   bool set_up_done_ = false;
   bool closing_ = false;  // belljar is gone
@@ -101,7 +101,6 @@ class Launcher {
   Fd owner_;
   std::map<uint32_t, Template> templates_;
   std::map<uint64_t, std::unique_ptr<Jar>> jars_;
-  std::set<pid_t> helpers_;  // short-lived children that enter sandboxes and start what stays
   std::map<pid_t, std::pair<int, rusage>>
       unclaimed_;  // ended before the helper could report their pid
   std::vector<bool> id_blocks_;

@@ -20,7 +20,6 @@ void Launcher::on_jar_status(Jar& jar) {
   if (size == sizeof report && report.kind == Report::pid) {
     jar.init = report.number;
     jar.init_pidfd.reset(pidfd_open(jar.init));
-    if (unclaimed_.erase(jar.init) != 0) jar.init_ended = true;
     if (jar.doomed) doom(jar);
     return;
   }
@@ -41,24 +40,11 @@ void Launcher::on_program_status(Program& program) {
   Report report{};
   const ssize_t size = ::read(program.status.get(), &report, sizeof report);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (size == sizeof report && report.kind == Report::pid) {
-    program.pid = report.number;
-    program.announced = true;
-    const auto early = unclaimed_.find(program.pid);
-    if (early != unclaimed_.end()) {
-      on_program_exit(program, early->second.first, early->second.second);
-      unclaimed_.erase(early);
-    }
-    return;
-  }
   program.status.reset();
   program.answered = true;
-  const bool failed = size == sizeof report;  // a report after the pid is always a failure
-  if (failed || !program.announced) {
-    answer(ReplyType::failed, program.serial, program.sandbox, failed ? report.error : ECHILD,
-           failed ? report.step : "start a process");
+  if (size == sizeof report) {
+    answer(ReplyType::failed, program.serial, program.sandbox, report.error, report.step);
     program.serial = 0;  // its exit is nobody's business
-    if (!program.announced) program.ended = true;
   } else {
     answer(ReplyType::done, program.serial, program.sandbox, 0, "");
   }
@@ -83,22 +69,19 @@ void Launcher::reap() {
     rusage usage{};
     const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
     if (pid <= 0) return;
-    bool claimed = helpers_.erase(pid) != 0;
+    // Others are helpers that have done their work.
     for (const auto& [id, jar] : jars_) {
-      if (claimed) break;
       if (jar->init == pid) {
         on_init_exit(*jar);
-        claimed = true;
-        continue;
+        break;
       }
       const auto program =
           std::find_if(jar->programs.begin(), jar->programs.end(),
                        [pid](const auto& entry) { return entry.second->pid == pid; });
       if (program == jar->programs.end()) continue;
       on_program_exit(*program->second, status, usage);
-      claimed = true;
+      break;
     }
-    if (!claimed) unclaimed_[pid] = {status, usage};
   }
 }
 

@@ -13,7 +13,6 @@
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
-#include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/report.h"
 
 namespace belljar::launcher {
@@ -24,7 +23,8 @@ int result_of(int status) {
   return status == 0 ? 0 : errno;
 }
 
-// In the joiner: still with the launcher's rights, outside the sandbox.
+// Born in the sandbox's pid namespace, but with the launcher's rights: nothing in there can signal
+// or look into it.
 
 int enter_cgroups(StartContext& context) {
   return context.cgroups.enter_process(context.sandbox, context.process);
@@ -64,22 +64,15 @@ int pin(StartContext& context) {
 }
 
 int enter_sandbox(StartContext& context) {
-  // Not init's cgroup namespace: the program gets one of its own, in which its cgroup is the root.
   constexpr int kNamespaces =
-      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-  return result_of(::setns(context.init, kNamespaces));
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (::setns(context.init, kNamespaces) != 0) return errno;
+  // Not init's cgroup namespace but one of its own, in which the program's cgroup is the root.
+  return result_of(::unshare(CLONE_NEWCGROUP));
 }
 
-constexpr Step<StartContext> kJoinerSteps[] = {
-    {"enter the cgroups", enter_cgroups},
-    {"set the OOM score", prefer_as_oom_victim},
-    {"hand over stdin, stdout and stderr", hand_over_stdio},
-    {"limit the processors", pin},
-    {"enter the sandbox", enter_sandbox},
-};
-
-// In the program's process: inside, beside hostile code, and therefore non-dumpable until it is
-// that code itself.
+// From here on without rights over anything outside, and non-dumpable until it is the program
+// itself.
 
 int arrange_descriptors(StartContext& context) {
   // Out of the way first: any of them may have the number 0, 1 or 2.
@@ -162,7 +155,12 @@ int execute(StartContext& context) {
   return errno;
 }
 
-constexpr Step<StartContext> kProgramSteps[] = {
+constexpr Step<StartContext> kSteps[] = {
+    {"enter the cgroups", enter_cgroups},
+    {"set the OOM score", prefer_as_oom_victim},
+    {"hand over stdin, stdout and stderr", hand_over_stdio},
+    {"limit the processors", pin},
+    {"enter the sandbox", enter_sandbox},
     {"arrange descriptors", arrange_descriptors},
     {"start a session", start_session},
     {"limit resources", limit_resources},
@@ -180,17 +178,8 @@ constexpr Step<StartContext> kProgramSteps[] = {
 }  // namespace
 
 void start_program(StartContext context) {
-  run_steps(kJoinerSteps, context);
-  // A plain copy, not vfork: what runs in the sandbox may stop this child, and must not stop
-  // anybody else.
-  const pid_t program = clone_process(CLONE_PARENT | CLONE_NEWCGROUP);
-  if (program < 0) report_failure_and_exit(context.status, "start a process", errno);
-  if (program == 0) {
-    run_steps(kProgramSteps, context);
-    ::_exit(125);
-  }
-  report_pid(context.status, program);
-  ::_exit(0);
+  run_steps(kSteps, context);
+  ::_exit(125);
 }
 
 }  // namespace belljar::launcher

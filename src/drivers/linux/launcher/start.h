@@ -28,9 +28,9 @@ struct StartContext {
   int status;  // write end of the status pipe
 };
 
-// Runs in a forked child of the launcher and does not return: enters the sandbox and starts the
-// program there as a child of the launcher. Reports the program's pid, then nothing (the pipe
-// closes when it is executed) or the step that failed.
+// Runs in a child of the launcher that was born in the sandbox's pid namespace (and v2 cgroup), and
+// does not return: enters the rest of the sandbox, gives up every right and becomes the program.
+// The status pipe closes when that has happened; before, it carries the step that failed.
 [[noreturn]] void start_program(StartContext context);
 
 }  // namespace belljar::launcher
