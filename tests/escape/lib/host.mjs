@@ -1,0 +1,121 @@
+// The invariants, seen from the host: whatever a sandbox tries, these hold while it lives and after it is gone.
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { belljar } from '../../e2e/lib/belljar.mjs';
+import { descendants } from '../../e2e/lib/proc.mjs';
+import { until } from '../../e2e/lib/wait.mjs';
+
+const read = (path) => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+const target = (link) => {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return ''; // a descriptor that was closed meanwhile
+  }
+};
+export const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+// The Node.js that sandboxes of the default image run, as a file of the host.
+export function hostNode(version) {
+  const data = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
+  return join(data, 'runtimes', version.replace(/^v/, ''), 'bin/node');
+}
+
+const firstId = 0x60000000; // kFirstId and kIdsPerSlot of slot.h
+const idsPerSlot = 65536;
+const cgroupMounts = () =>
+  [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
+const mounts = () => new Set(read('/proc/self/mountinfo').trim().split('\n'));
+const modules = () => read('/proc/modules').split('\n').map((line) => line.split(' ')[0]).sort().join(' ');
+const interfaces = () => readdirSync('/sys/class/net').sort().join(' ');
+
+// Everything that a sandbox must not change is remembered when this is made.
+export class Watch {
+  constructor() {
+    this.directory = mkdtempSync(join(tmpdir(), 'belljar-canary-'));
+    this.canary = join(this.directory, 'canary');
+    this.secret = `canary-${randomUUID()}`;
+    writeFileSync(this.canary, this.secret, { mode: 0o644 });
+    const long = new Date(Date.now() - 3_600_000);
+    utimesSync(this.canary, long, new Date()); // with relatime the next read moves the access time
+    this.atime = statSync(this.canary).atimeMs;
+    this.files = ['/etc/passwd', '/etc/hosts', belljar, join(dirname(belljar), 'belljar-launcher')];
+    this.before = this.#state();
+    this.mounts = mounts();
+  }
+
+  #state() {
+    const sums = this.files.map((path) => `${path} ${sha256(path)} ${statSync(path).ctimeMs}`);
+    return [...sums, `modules: ${modules()}`, `interfaces: ${interfaces()}`].join('\n');
+  }
+
+  // Learns which launcher, and so which cgroups and user ids, belong to the server under test.
+  adopt(pid) {
+    this.server = pid;
+    this.launcher = descendants(pid).find(({ name }) => name.startsWith('belljar-launch')).pid;
+    for (const fd of readdirSync(`/proc/${this.launcher}/fd`)) {
+      const match = /^\/run\/belljar\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
+      if (match) this.slot = Number(match[1]);
+    }
+    assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
+  }
+
+  // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
+  isTakenByOthers() {
+    const inode = statSync(`/run/belljar/${this.slot}.lock`, { throwIfNoEntry: false })?.ino;
+    const holder = new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\S+:${inode} `).exec(read('/proc/locks'))?.[1];
+    return holder !== undefined && Number(holder) !== this.launcher;
+  }
+
+  // Living processes with the ids of our sandboxes, whoever their parent is.
+  sandboxed() {
+    const first = firstId + this.slot * idsPerSlot;
+    const found = [];
+    for (const name of readdirSync('/proc')) {
+      const match = /^\d+$/.test(name) && /^State:\t[^ZX][^]*^Uid:\t(\d+)/m.exec(read(`/proc/${name}/status`));
+      if (match && match[1] >= first && match[1] < first + idsPerSlot) {
+        found.push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
+      }
+    }
+    return found;
+  }
+
+  cgroups() {
+    return cgroupMounts().map((mount) => `${mount}/belljar/${this.slot}`).filter((path) => existsSync(path));
+  }
+
+  checkFiles() {
+    assert.equal(statSync(this.canary).atimeMs, this.atime, 'nobody has read the canary');
+    assert.equal(readFileSync(this.canary, 'utf8'), this.secret, 'the canary is unchanged');
+    assert.equal(this.#state(), this.before, 'host files, modules and interfaces are unchanged');
+    const added = [...mounts()].filter((line) => !this.mounts.has(line));
+    assert.deepEqual(added, [], 'no mount of a sandbox is visible on the host');
+    utimesSync(this.canary, new Date(this.atime), new Date()); // we have read it ourselves
+  }
+
+  // With no session open: the server and its launcher are all that is left.
+  async checkIdle() {
+    await until('the processes of all sandboxes to end', () => this.sandboxed().length === 0, 3_000);
+    await until('the launcher to have no children', () => descendants(this.launcher).length === 0, 3_000);
+    const left = this.cgroups().flatMap((path) => readdirSync(path).filter((name) => /^s\d+$/.test(name)));
+    assert.deepEqual(left, [], 'the cgroups of all sandboxes are gone');
+  }
+
+  // The server has ended, however it did.
+  async checkGone() {
+    rmSync(this.directory, { recursive: true });
+    await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
+    await until('all sandboxed processes to end', () => this.isTakenByOthers() || this.sandboxed().length === 0, 3_000);
+    await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);
+  }
+}
