@@ -33,6 +33,7 @@ export function hostNode(version) {
 
 const firstId = 0x60000000; // kFirstId and kIdsPerSlot of slot.h
 const idsPerSlot = 65536;
+const idsPerSandbox = 16; // the first is init's, the second the programs'
 const cgroupMounts = () =>
   [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 const mounts = () => new Set(read('/proc/self/mountinfo').trim().split('\n'));
@@ -77,17 +78,22 @@ export class Watch {
     return holder !== undefined && Number(holder) !== this.launcher;
   }
 
-  // Living processes with the ids of our sandboxes, whoever their parent is.
+  // Living processes with the ids of our sandboxes, whoever their parent is: { inits, programs }.
   sandboxed() {
     const first = firstId + this.slot * idsPerSlot;
-    const found = [];
+    const found = { inits: [], programs: [] };
     for (const name of readdirSync('/proc')) {
       const match = /^\d+$/.test(name) && /^State:\t[^ZX][^]*^Uid:\t(\d+)/m.exec(read(`/proc/${name}/status`));
-      if (match && match[1] >= first && match[1] < first + idsPerSlot) {
-        found.push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
-      }
+      const id = match ? Number(match[1]) - first : -1;
+      if (id < 0 || id >= idsPerSlot) continue;
+      found[id % idsPerSandbox === 0 ? 'inits' : 'programs'].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
     }
     return found;
+  }
+
+  hasSandboxes() {
+    const { inits, programs } = this.sandboxed();
+    return !this.isTakenByOthers() && inits.length + programs.length > 0;
   }
 
   cgroups() {
@@ -103,19 +109,20 @@ export class Watch {
     utimesSync(this.canary, new Date(this.atime), new Date()); // we have read it ourselves
   }
 
-  // With no session open: the server and its launcher are all that is left.
+  // With no session open: no program runs, and every sandbox that is still there is one kept in reserve.
   async checkIdle() {
-    await until('the processes of all sandboxes to end', () => this.sandboxed().length === 0, 3_000);
-    await until('the launcher to have no children', () => descendants(this.launcher).length === 0, 3_000);
-    const left = this.cgroups().flatMap((path) => readdirSync(path).filter((name) => /^s\d+$/.test(name)));
-    assert.deepEqual(left, [], 'the cgroups of all sandboxes are gone');
+    await until('the programs of all sandboxes to end', () => this.sandboxed().programs.length === 0, 3_000);
+    await until('the sandboxes to be removed', () => {
+      const kept = this.sandboxed().inits.length;
+      return this.cgroups().every((path) => readdirSync(path).filter((name) => /^s\d+$/.test(name)).length <= kept);
+    }, 3_000);
   }
 
   // The server has ended, however it did.
   async checkGone() {
     rmSync(this.directory, { recursive: true });
     await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
-    await until('all sandboxed processes to end', () => this.isTakenByOthers() || this.sandboxed().length === 0, 3_000);
+    await until('all sandboxed processes to end', () => !this.hasSandboxes(), 3_000);
     await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);
   }
 }

@@ -60,9 +60,13 @@ export function openJar(options) {
     jar.watch.checkFiles();
   });
   after(async () => {
-    await jar.watch.checkIdle();
-    await jar.server.stop();
-    await jar.watch.checkGone();
+    try {
+      await jar.watch.checkIdle();
+      await jar.server.stop();
+      await jar.watch.checkGone();
+    } finally {
+      jar.server.child.kill('SIGKILL'); // or node --test waits for it
+    }
   });
   return jar;
 }

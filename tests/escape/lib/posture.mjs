@@ -29,7 +29,7 @@ export async function collect() {
   const namespaces = Object.fromEntries(fs.readdirSync('/proc/self/ns').map((name) => [name, fs.readlinkSync(`/proc/self/ns/${name}`)]));
   return {
     threads, mounts, namespaces,
-    procEntries: fs.readdirSync('/proc').filter((name) => !/^\d+$/.test(name)),
+    procReachable: fs.readdirSync('/proc').filter((name) => !/^\d+$/.test(name)).filter((name) => ['r', 'r+'].some((mode) => attempt(() => fs.closeSync(fs.openSync(`/proc/${name}`, mode))).outcome === 'ok')),
     root: list('/'), dev: list('/dev'), environment: process.env,
     uidMap: read('/proc/self/uid_map'), gidMap: read('/proc/self/gid_map'),
     cgroups: read('/proc/self/cgroup'), workingDirectory: process.cwd(), hostname: os.hostname(),
@@ -46,7 +46,6 @@ export function normalise(seen, shell, hostNamespaces) {
   const unique = [...new Set(seen.threads.map((thread) => JSON.stringify(thread)))].map((text) => JSON.parse(text));
   const visible = ['self', 'thread-self', 'mounts', 'net']; // links into the process's own directory
   const points = new Set(seen.mounts.map(({ point }) => point));
-  const synthetic = seen.mounts.filter(({ point, root }) => point.startsWith('/proc/') && root === point);
   const isMask = ({ point, root, flags }) =>
     point.startsWith('/proc/') && ['/blank', '/empty'].includes(root) && /^ro,nosuid,nodev/.test(flags);
   const telling = /^(hidepid|subset|userxattr)/;
@@ -61,8 +60,8 @@ export function normalise(seen, shell, hostNamespaces) {
       const fileSystem = ['overlay', 'tmpfs', 'proc', 'devtmpfs'].includes(type) ? type : 'of the host';
       return [point, fileSystem, flags.replace(/,(rel|no)atime/g, ''), ...kept].join(' ');
     }),
-    procSynthetic: synthetic.map(({ point }) => point).sort(),
-    procNotCovered: seen.procEntries.filter((name) => !visible.includes(name) && !points.has(`/proc/${name}`)),
+    // Which entries a kernel has differs; all that can be opened are covered, or lead to the process itself.
+    procReachableAndNotCovered: seen.procReachable.filter((name) => !visible.includes(name) && !points.has(`/proc/${name}`)),
     root: Object.fromEntries(Object.entries(seen.root).filter(([name]) => !/^lib(32|64|x32)$/.test(name))),
     dev: seen.dev,
     environment: seen.environment,
