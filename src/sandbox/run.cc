@@ -31,13 +31,22 @@ class Capture final : public OutputSink {
 Task<RunResult> run_program(Sandbox& sandbox, Command command, RunLimits limits, LiveOutput live) {
   const auto begin = std::chrono::steady_clock::now();
   Capture capture{limits.output_limit, std::move(live)};  // outlives the process that writes to it
-  const auto process = co_await sandbox.start(std::move(command), capture);
-
-  std::optional<Outcome> outcome = co_await with_timeout(limits.timeout, process->wait());
-  if (!outcome) {
-    // If the program ended in this very moment, kill() does nothing and wait() tells how it ended.
-    process->kill(Outcome::Kind::timed_out);
-    outcome = co_await process->wait();
+  // What already runs in the sandbox can hold up the start of another program, so that has a limit
+  // too.
+  auto started = co_await with_timeout(limits.timeout, sandbox.start(std::move(command), capture));
+  std::optional<Outcome> outcome;
+  if (!started) {
+    outcome.emplace().kind = Outcome::Kind::timed_out;
+  } else {
+    const auto process = std::move(*started);
+    const auto left = begin + limits.timeout - std::chrono::steady_clock::now();
+    outcome = co_await with_timeout(left, process->wait());
+    if (!outcome) {
+      // If the program ended in this very moment, kill() does nothing and wait() tells how it
+      // ended.
+      process->kill(Outcome::Kind::timed_out);
+      outcome = co_await process->wait();
+    }
   }
 
   RunResult result;

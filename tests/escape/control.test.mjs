@@ -45,7 +45,7 @@ test('DV CP control: device nodes, set-user-ID bits and other personalities can 
   assert.notEqual(seen.tiocsti, -1, 'ioctl on what is no terminal is another error than EPERM');
 });
 
-test('L control: clone(CLONE_PARENT) and foreign socket pairs are seen when they work', onlyX64, () => {
+test('RS KS control: clone(CLONE_PARENT) and foreign socket pairs are seen when they work', onlyX64, () => {
   const { stdout } = spawnSync('unshare', ['-mpnf', '--kill-child', '/bin/sh', '-c', `${probe} clone 0x8011 3; ${probe} call 'pair native ${nr.socketpair} 2 1 0 z:8'`], { encoding: 'utf8' });
   const [clone, pair] = stdout.trim().split('\n').map((line) => JSON.parse(line));
   assert.equal(clone.made, 3);

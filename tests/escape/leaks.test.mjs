@@ -82,7 +82,7 @@ test('IL12 of secrets in files, sockets, shared memory, process arguments and va
   }
 });
 
-test('IL a program cannot watch what the host and other sandboxes run', { todo: 'inotify on the host\'s own inodes in /usr reports every open; an overlay per sandbox, or no inotify on /usr, would end that' }, async () => {
+test('IL09 a program cannot watch what the host and other sandboxes run', { todo: 'inotify on the host\'s own inodes in /usr reports every open; an overlay per sandbox, or no inotify on /usr, would end that' }, async () => {
   const run = jar.inside(async () => {
     const perl = 'my $f = syscall(294, 0); my $p = "/usr/bin/true"; syscall(254, $f, $p, 0x20); $| = 1; print "watching\\n"; open(my $h, "<&=", $f); my $b = ""; sysread($h, $b, 4096); print length($b), "\\n"';
     const child = cp.spawn('perl', ['-e', perl]);
@@ -111,4 +111,10 @@ test('HF20 HF21 a program\'s stdin, stdout and stderr are its own, not the serve
   const flags = (fd) => parseInt(/^flags:\s+(\d+)/m.exec(String(spawnSync('cat', [`/proc/${jar.server.pid}/fdinfo/${fd}`]).stdout))[1], 8);
   assert.equal(flags(0) & 0o20000, 0, 'O_ASYNC on the server\'s stdin');
   assert.equal(flags(1) & 0o20000, 0, 'O_ASYNC on the server\'s stdout');
+});
+
+test('IL08 two sandboxes cannot talk by locks on files of the base layer', { todo: '/usr is the host\'s own inodes: flock() in one sandbox is seen in all, and on the host' }, async (t) => {
+  const [one, two] = [await jar.session(t), await jar.session(t)];
+  await jar.exec(one, 'flock /usr/bin/env -c "touch /tmp/held; sleep 20" >/dev/null 2>&1 & while [ ! -e /tmp/held ]; do sleep 0.01; done');
+  assert.match((await jar.exec(two, 'flock -n /usr/bin/env echo free || echo taken')).text, /^free$/m);
 });

@@ -13,11 +13,11 @@ const leave = (session, perl) =>
   jar.exec(session, `perl -e 'my @starters = grep { $_ > 0 } ($$, getppid); if (fork == 0) { open(STDOUT, ">/dev/null"); open(STDERR, ">/dev/null"); setpgrp;
     select(undef, undef, undef, 0.001) while grep { kill 0, $_ } @starters; ${perl} }'`);
 
-test('the time limit holds when the source file\'s place is taken by a FIFO', async (t) => {
+test('a FIFO in the place of the source file does not hold up the next program', async (t) => {
   const session = await jar.session(t);
   await jar.exec(session, 'rm -f /workspace/index.js; mkfifo /workspace/index.js');
   const result = await within(4_000, 'an answer after 1 s of time limit', run(session));
-  assert.equal(result.isError, true, result.text);
+  assert.equal(result.stdout, 'ran\n', result.text);
 });
 
 test('the time limit holds when the next program is stopped before it is executed', async (t) => {
@@ -44,17 +44,14 @@ test('NS21 PS06 the process that joins cannot be looked into, at any moment befo
   assert.doesNotMatch(text, /belljar/, 'a process with the launcher\'s name was opened');
 });
 
-test('NS12 what the server writes for the next program goes only where that program may write', async (t) => {
+test('NS12 what the server writes for the next program goes to a new file, whatever waits in its place', async (t) => {
   const targets = ['/proc/self/exe', '/proc/1/mem', '/usr/bin/true', '/etc/passwd', '/proc/self/mem', '/dev/full', 'index.js', '/proc/self/attr/current', ...Array.from({ length: 8 }, (_, i) => `/proc/self/fd/${62 + i}`)];
   const session = await jar.session(t);
   for (const target of targets) {
     await jar.exec(session, `ln -sfn ${target} /workspace/index.js`);
     const result = await within(4_000, `an answer with index.js -> ${target}`, run(session));
-    assert.equal(result.isError, true, `${target}: ${result.text}`);
-    assert.doesNotMatch(result.text, /internal error/, `${target}: the error is the sandbox's, not the server's`);
+    assert.equal(result.stdout, 'ran\n', `${target}: ${result.text}`);
   }
-  await jar.exec(session, 'rm -f /workspace/index.js');
-  assert.equal((await run(session)).stdout, 'ran\n', 'and the session still works');
 });
 
 test('a workspace that is closed, gone or full, and no process left, are clear errors that a stop ends', async (t) => {

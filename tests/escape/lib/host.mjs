@@ -44,6 +44,7 @@ const interfaces = () => readdirSync('/sys/class/net').sort().join(' ');
 export class Watch {
   constructor() {
     this.directory = mkdtempSync(join(tmpdir(), 'belljar-canary-'));
+    process.once('exit', () => rmSync(this.directory, { recursive: true, force: true }));
     this.canary = join(this.directory, 'canary');
     this.secret = `canary-${randomUUID()}`;
     writeFileSync(this.canary, this.secret, { mode: 0o644 });
@@ -120,7 +121,6 @@ export class Watch {
 
   // The server has ended, however it did.
   async checkGone() {
-    rmSync(this.directory, { recursive: true });
     await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
     await until('all sandboxed processes to end', () => !this.hasSandboxes(), 3_000);
     await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);

@@ -228,6 +228,9 @@ int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
     error = set("memory.limit_in_bytes", bytes);
     if (error == 0) {
       const int swap = set("memory.memsw.limit_in_bytes", bytes);  // absent without swap accounting
+      // Socket buffers are not part of the limit in v1; where they are counted at all, they get one
+      // of their own.
+      set("memory.kmem.tcp.limit_in_bytes", std::to_string(limits.memory / 4));
       swap_off_ = (swap == 0 || set("memory.swappiness", "0") == 0) && swap_off_;
     }
   }

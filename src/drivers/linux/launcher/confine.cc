@@ -59,6 +59,8 @@ int drop_privileges(unsigned id) {
   if (::setgroups(0, nullptr) != 0) return errno;
   if (::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0) return errno;
   if (const int error = set_capabilities_to_none()) return error;
+  // The change of ids has set this to what a sysctl says.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
 }
 
@@ -70,7 +72,7 @@ int set_resource_limits(const SandboxLimits& limits) {
   // No limit on address space or data: V8 and WebAssembly reserve far more than they use. Memory is
   // the cgroup's business, and so is the number of processes.
   const Limit values[] = {
-      {RLIMIT_CORE, 0},           {RLIMIT_NOFILE, 4096},   {RLIMIT_FSIZE, limits.disk},
+      {RLIMIT_CORE, 1},           {RLIMIT_NOFILE, 4096},   {RLIMIT_FSIZE, limits.disk},
       {RLIMIT_MEMLOCK, 64 << 10}, {RLIMIT_STACK, 8 << 20}, {RLIMIT_MSGQUEUE, 0},
       {RLIMIT_RTPRIO, 0},         {RLIMIT_NICE, 0},        {RLIMIT_SIGPENDING, 256},
       {RLIMIT_LOCKS, 1024},

@@ -42,6 +42,23 @@ int close_descriptors(CreateContext& context) {
   return close_all_but(keep, 1);
 }
 
+// Bounds of this user namespace for objects that the kernel counts per user, before the host's
+// /proc is out of sight: one sandbox must not use up what all share. And no namespaces inside,
+// whatever a filter says.
+int bound_kernel_objects(CreateContext&) {
+  struct Bound {
+    const char* path;
+    const char* value;
+  };
+  constexpr Bound kBounds[] = {{"/proc/sys/user/max_inotify_instances", "16"},
+                               {"/proc/sys/user/max_inotify_watches", "8192"},
+                               {"/proc/sys/user/max_user_namespaces", "0"}};
+  for (const Bound& bound : kBounds) {
+    if (const int error = write_file_at(AT_FDCWD, bound.path, bound.value)) return error;
+  }
+  return 0;
+}
+
 int mount_scratch(CreateContext& context) {
   const std::string options = "mode=755,size=" + std::to_string(context.limits.disk) +
                               ",nr_inodes=" + std::to_string(context.limits.inodes);
@@ -144,6 +161,7 @@ int load_init_filters(CreateContext& context) {
 constexpr Step<CreateContext> kInitSteps[] = {
     {"wait for the id maps", await_maps},
     {"close descriptors", close_descriptors},
+    {"bound kernel objects", bound_kernel_objects},
     {"mount the scratch space", mount_scratch},
     {"fill the scratch space", fill_scratch},
     {"mount the root", mount_root},

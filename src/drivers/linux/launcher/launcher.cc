@@ -317,8 +317,11 @@ void Launcher::doom(Jar& jar) {
   jar.doomed = true;
   // The end of init is the end of its pid namespace: the kernel kills all in it before init itself
   // is gone.
-  if (jar.init_pidfd) pidfd_kill(jar.init_pidfd.get(), SIGKILL);
-  if (jar.init == 0 && !jar.status) jar.init_ended = true;
+  if (jar.init_pidfd) {
+    pidfd_kill(jar.init_pidfd.get(), SIGKILL);
+  } else if (!jar.status) {
+    jar.init_ended = true;  // it never came to life, or is reaped already
+  }
 }
 
 }  // namespace belljar::launcher

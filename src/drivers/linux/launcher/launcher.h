@@ -34,6 +34,7 @@ class Launcher {
     pid_t pid = -1;       // 0 once it is reaped
     Fd status;
     bool answered = false;
+    bool out_of_memory = false;
     bool ended = false;  // reaped; `exited` is sent once the start is answered
     int wait_status = 0;
     rusage usage{};

@@ -56,7 +56,10 @@ void Launcher::on_out_of_memory(Jar& jar) {
   if (::read(jar.out_of_memory.get(), &count, sizeof count) != sizeof count) return;
   // A program that lost one of its processes is of no use any more, and the others would only fill
   // the memory again.
-  for (const auto& [id, program] : jar.programs) cgroups_.kill_process(jar.id, id);
+  for (const auto& [id, program] : jar.programs) {
+    program->out_of_memory = true;  // the kernel counts its own victim only later
+    cgroups_.kill_process(jar.id, id);
+  }
   for (const uint64_t id : jar.leftovers) cgroups_.kill_process(jar.id, id);
 }
 
@@ -118,7 +121,7 @@ void Launcher::finish_program(Program& program) {
     reply.max_rss = static_cast<uint64_t>(program.usage.ru_maxrss) * 1024;
     if (program.wait_status != 0) {
       const uint64_t kills = cgroups_.oom_kills(jar.id);
-      reply.out_of_memory = kills > jar.oom_kills ? 1 : 0;
+      reply.out_of_memory = program.out_of_memory || kills > jar.oom_kills ? 1 : 0;
       jar.oom_kills = kills;
     }
     send(reply);

@@ -2,6 +2,8 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -23,6 +25,13 @@ int main() {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
   ::signal(SIGHUP, SIG_IGN);
+  // posix_spawn() leaves the two signals that libc keeps for itself ignored, and programs would
+  // inherit that.
+  struct {
+    void* handler;
+    unsigned long flags, restorer, mask;
+  } by_default{};
+  for (const int signal : {32, 33}) ::syscall(SYS_rt_sigaction, signal, &by_default, nullptr, 8);
   ::umask(022);
   if (::chdir("/") != 0) return 1;
   ::setenv("PATH", "/usr/bin:/bin", 1);

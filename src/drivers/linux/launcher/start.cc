@@ -120,10 +120,13 @@ int apply_landlock(StartContext&) {
 }
 
 // Written with the program's own rights, so that whatever waits at that path can only harm the
-// program itself.
+// program itself; and to a file of its own, so that nothing there (a FIFO, a link to a device) can
+// hold this up.
 int write_source(StartContext& context) {
   if (context.source < 0) return 0;
-  const Fd file{::open(context.source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+  if (::unlink(context.source_path) != 0 && errno != ENOENT) return errno;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const Fd file{::open(context.source_path, kFlags, 0644)};
   if (!file) return errno;
   off_t at = 0;
   struct stat info;

@@ -177,6 +177,10 @@ int mount_dev(Build&) {
     struct stat info;
     if (!source || ::fstat(source.get(), &info) != 0) return errno;
     if (!S_ISCHR(info.st_mode) || info.st_rdev != makedev(1, node.minor)) return ENODEV;
+    // Read-only is about the inode, which is the host's; the device can still be written to.
+    mount_attr attributes{};
+    attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+    if (mount_setattr(source.get(), "", AT_EMPTY_PATH, &attributes) != 0) return errno;
     if (const int error = create_file_at(directory.get(), node.name, "", 0666)) return error;
     if (move_mount(source.get(), "", directory.get(), node.name, MOVE_MOUNT_F_EMPTY_PATH) != 0)
       return errno;
@@ -258,7 +262,11 @@ int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
   char byte = 0;
   if (child == 0) {
     done_write.reset();
-    const bool made = ::unshare(CLONE_NEWUSER) == 0;
+    // What sandboxes use of kernel objects that are counted per user (inotify, pending signals) is
+    // also counted for whoever made this namespace: an id that nobody else has, not the host's
+    // root.
+    const bool made = ::setresgid(first, first, first) == 0 &&
+                      ::setresuid(first, first, first) == 0 && ::unshare(CLONE_NEWUSER) == 0;
     const unsigned char error = made ? 0 : static_cast<unsigned char>(errno);
     [[maybe_unused]] ssize_t ignored = ::write(ready_write.get(), &error, 1);
     ignored = ::read(done_read.get(), &byte, 1);  // until the launcher holds the namespace
