@@ -49,9 +49,10 @@ def detached():
 
 
 def mutexes():
-    """One thread owns every object, so there is nothing to lock."""
-    return grep(r"std::(mutex|shared_mutex|recursive_mutex|condition_variable)\b", ".cc", ".h", under="src/",
-                message="no mutexes in src/: one event loop owns every object")
+    """One thread owns every object, so there is nothing to lock. A server that a test talks to has its own thread."""
+    found = grep(r"std::(mutex|shared_mutex|recursive_mutex|condition_variable)\b", ".cc", ".h", under="src/",
+                 message="no mutexes in src/: one event loop owns every object")
+    return (problem for problem in found if not problem.startswith("src/net/test_server."))
 
 
 def todos():

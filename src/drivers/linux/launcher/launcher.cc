@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/create.h"
@@ -32,26 +31,35 @@ int Launcher::run() {
   bool try_again = false;
   while (!closing_ || !jars_.empty()) {
     std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
-    std::vector<std::function<void()>> handlers;
-    const auto watch = [&waits, &handlers](const Fd& fd, std::function<void()> handler) {
+    struct Watched {
+      Jar* jar;
+      Program* program;
+      void (Launcher::*jar_handler)(Jar&);
+    };
+    std::vector<Watched> watched;
+    const auto watch = [&waits, &watched](const Fd& fd, const Watched& what) {
       if (!fd) return;
       waits.push_back({fd.get(), POLLIN, 0});
-      handlers.push_back(std::move(handler));
+      watched.push_back(what);
     };
-    for (const auto& [id, entry] : jars_) {
-      Jar& jar = *entry;
-      watch(jar.status, [this, &jar] { on_jar_status(jar); });
-      watch(jar.out_of_memory, [this, &jar] { on_out_of_memory(jar); });
-      for (const auto& [number, program] : jar.programs) {
-        Program& one = *program;
-        watch(one.status, [this, &one] { on_program_status(one); });
+    for (const auto& [id, jar] : jars_) {
+      watch(jar->status, {jar.get(), nullptr, &Launcher::on_jar_status});
+      watch(jar->out_of_memory, {jar.get(), nullptr, &Launcher::on_out_of_memory});
+      for (const auto& [number, program] : jar->programs) {
+        watch(program->status, {jar.get(), program.get(), nullptr});
       }
     }
     if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR) return 1;
     // Reports before deaths: a helper announces a pid before anything else can be known of it. A
     // handler may end the program it is about, but removes nothing else.
-    for (size_t i = 0; i < handlers.size(); ++i) {
-      if (waits[2 + i].revents != 0) handlers[i]();
+    for (size_t i = 0; i < watched.size(); ++i) {
+      const Watched& what = watched[i];
+      if (waits[2 + i].revents == 0) continue;
+      if (what.program != nullptr) {
+        on_program_status(*what.program);
+      } else {
+        (this->*what.jar_handler)(*what.jar);
+      }
     }
     if (waits[1].revents != 0) reap();
     try_again = false;
