@@ -99,8 +99,10 @@ async function sandboxNode(server) {
 
 async function measureSessions() {
   const server = await connect();
-  const times = { initialize: [], exec: [], stop: [] };
+  const spawner = makeSpawner();
+  const times = { initialize: [], exec: [], stop: [], bare: [] };
   for (let i = -5; i < samples; i++) {
+    const bare = await spawner.run(['/bin/sh', '-c', 'echo hello']);
     const initialize = await timed(() => server.call('sandbox_initialize'));
     const container_id = initialize.value.content[0].text;
     const exec = await timed(() => server.call('sandbox_exec', { container_id, commands: ['echo hello'] }));
@@ -109,9 +111,11 @@ async function measureSessions() {
     times.initialize.push(initialize.ms);
     times.exec.push(exec.ms);
     times.stop.push(stop.ms);
+    times.bare.push(bare);
   }
+  spawner.close();
   await server.close();
-  return { initialize: summary(times.initialize), exec: summary(times.exec), stop: summary(times.stop) };
+  return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, summary(list)]));
 }
 
 function measureStart() {
@@ -206,9 +210,10 @@ await part('hello', measureHello, ({ belljar: own, node, docker }) => {
   row('bare node hello.mjs', both(node), '', undefined, '1.00 x');
   row('docker run', docker ? both(docker) : 'not available', '', undefined, docker ? `${number(docker.p50 / node.p50, 2)} x bare node` : '');
 });
-await part('sessions', measureSessions, ({ initialize, exec, stop }) => {
+await part('sessions', measureSessions, ({ initialize, exec, stop, bare }) => {
   row('sandbox_initialize', both(initialize), '2 ms', initialize.p50 <= 2);
-  row('sandbox_exec echo', both(exec), '3 ms', exec.p50 <= 3);
+  row('sandbox_exec echo', both(exec), '3 ms', exec.p50 <= 3, `${number(exec.p50 / bare.p50, 2)} x bare sh -c echo, + ${number(exec.p50 - bare.p50)} ms`);
+  row('bare sh -c echo', both(bare), '', undefined, '1.00 x');
   row('sandbox_stop', both(stop), '2 ms', stop.p50 <= 2);
 });
 await part('start', measureStart, (start) => row('start until initialize is answered', both(start), '20 ms', start.p50 <= 20));

@@ -23,7 +23,9 @@ LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess 
                          size_t spares)
     : executor_{executor},
       client_{std::make_shared<LauncherClient>(executor, std::move(launcher))},
-      spares_{executor, spares, [this](SandboxSpec spec) { return make(std::move(spec)); }} {}
+      spares_{executor, spares,
+              [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); }} {
+}
 
 Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::string prefix) {
   for (;;) {
@@ -84,18 +86,19 @@ bool sees_cpu_limit(const std::string& node_version, const launcher::Reply& fact
 
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
   auto sandbox = spares_.take(spec);
-  if (!sandbox) sandbox = co_await make(spec);
+  if (!sandbox) sandbox = co_await make(spec, 0);
   spares_.refill(spec);
   co_return sandbox;
 }
 
-Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec) {
+Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags) {
   const auto image = co_await prepare(spec.image.prefix);
   launcher::Request request{};
   request.type = launcher::RequestType::create;
   request.image = image->number;
   request.sandbox = next_sandbox_++;
   request.limits = to_launcher(spec.limits);
+  request.flags = flags;
   const bool pin_cpus = !sees_cpu_limit(spec.image.node_version, image->facts);
   // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
   // have been made.

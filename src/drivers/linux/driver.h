@@ -25,7 +25,7 @@ class LinuxDriver final : public Driver {
  private:
   struct PreparedImage;
   Task<std::shared_ptr<PreparedImage>> prepare(std::string prefix);
-  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec);
+  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec, uint32_t flags);
 
   asio::any_io_executor executor_;
   std::shared_ptr<LauncherClient> client_;

@@ -76,7 +76,7 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   request.type = launcher::RequestType::start;
   request.sandbox = id_;
   request.process = next_process_++;
-  request.pin_cpus = pin_cpus_ ? 1 : 0;
+  request.flags = pin_cpus_ ? launcher::kPinCpus : 0;
   std::string payload = pack(command, request);
   const Fd input = standard_input(command.input);
   Pipe output = make_pipe();

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -184,6 +185,11 @@ constexpr Step<CreateContext> kInitSteps[] = {
   for (;;) ::pause();
 }
 
+int yield_to_others(CreateContext& context) {
+  // Init keeps this, too: it has nothing to do. Programs do not descend from it.
+  return context.in_background ? result_of(::setpriority(PRIO_PROCESS, 0, 19)) : 0;
+}
+
 int enter_cgroups(CreateContext& context) {
   return context.cgroups.enter_sandbox(context.sandbox);
 }
@@ -199,6 +205,7 @@ int enter_template(CreateContext& context) {
 }
 
 constexpr Step<CreateContext> kCreatorSteps[] = {
+    {"yield to others", yield_to_others},
     {"enter the cgroups", enter_cgroups},
     {"enter the template", enter_template},
 };

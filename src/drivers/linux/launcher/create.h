@@ -22,6 +22,7 @@ struct CreateContext {
   int status;             // write end of the status pipe
   int maps_written = -1;  // read end of a pipe: end of file or a byte once the id maps are in place
   bool full_proc = true;
+  bool in_background = false;
 };
 
 // Runs in a forked child of the launcher and does not return: enters the cgroups, the owner

@@ -210,7 +210,8 @@ void Launcher::create(const Request& request) {
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
-                    request.sandbox, request.limits, status[1], -1, full_proc_});
+                    request.sandbox, request.limits, status[1], -1, full_proc_,
+                    (request.flags & kInBackground) != 0});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);
@@ -269,7 +270,7 @@ void Launcher::start(Message& message) {
                          jar.id,
                          request.process,
                          jar.limits,
-                         request.pin_cpus != 0,
+                         (request.flags & kPinCpus) != 0,
                          {strings.begin(), middle},
                          {middle, middle + request.envc},
                          has_source ? strings.back() : nullptr,

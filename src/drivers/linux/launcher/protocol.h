@@ -32,6 +32,11 @@ struct SandboxLimits {
   uint32_t pids;
 };
 
+enum RequestFlag : uint32_t {
+  kPinCpus = 1 << 0,       // start: limit the affinity mask too, for programs that know no cgroups
+  kInBackground = 1 << 1,  // create: nobody waits for it, so whatever else runs comes first
+};
+
 struct Request {
   RequestType type;
   uint32_t serial;  // echoed in the reply
@@ -41,7 +46,7 @@ struct Request {
   uint32_t argc;  // the payload: argc + envc strings and, with a source file, its path; each ends
                   // with NUL
   uint32_t envc;
-  uint32_t pin_cpus;  // nonzero: also limit the affinity mask, for programs that know no cgroups
+  uint32_t flags;  // RequestFlag
   SandboxLimits limits;
 };
 
