@@ -1,7 +1,6 @@
 #include "drivers/linux/driver.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "base/posix.h"
@@ -74,14 +73,6 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
   return result;
 }
 
-// Whether os.availableParallelism() follows the cgroup's CPU limit: libuv reads it since the
-// version that came with Node 22, and in practice only in the files of cgroup v2. Otherwise the
-// affinity mask must tell.
-bool sees_cpu_limit(const std::string& node_version, const launcher::Reply& facts) {
-  const bool v2 = (facts.facts & launcher::kFactCgroupV2) != 0;
-  return v2 && std::strtol(node_version.c_str(), nullptr, 10) >= 22;
-}
-
 }  // namespace
 
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
@@ -99,10 +90,9 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   request.sandbox = next_sandbox_++;
   request.limits = to_launcher(spec.limits);
   request.flags = flags;
-  const bool pin_cpus = !sees_cpu_limit(spec.image.node_version, image->facts);
   // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
   // have been made.
-  auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox, pin_cpus);
+  auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox);
   std::vector<int> no_fds;
   co_await client_->ask(request, std::string{}, std::move(no_fds), "create a sandbox");
   co_return sandbox;

@@ -46,7 +46,6 @@ std::string fix_for(const std::string& failure) {
 
 Task<> try_a_sandbox(Driver& driver) {
   SandboxSpec spec;
-  spec.image.node_version = "22";
   const auto sandbox = co_await driver.create(std::move(spec));
   Ignore sink;
   Command command;

@@ -54,8 +54,8 @@ std::string pack(const Command& command, launcher::Request& request) {
 
 }  // namespace
 
-LinuxSandbox::LinuxSandbox(std::shared_ptr<LauncherClient> client, uint64_t id, bool pin_cpus)
-    : client_{std::move(client)}, id_{id}, pin_cpus_{pin_cpus} {
+LinuxSandbox::LinuxSandbox(std::shared_ptr<LauncherClient> client, uint64_t id)
+    : client_{std::move(client)}, id_{id} {
   client_->watch(id_, stopped_);
 }
 
@@ -76,7 +76,6 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   request.type = launcher::RequestType::start;
   request.sandbox = id_;
   request.process = next_process_++;
-  request.flags = pin_cpus_ ? launcher::kPinCpus : 0;
   std::string payload = pack(command, request);
   const Fd input = standard_input(command.input);
   Pipe output = make_pipe();

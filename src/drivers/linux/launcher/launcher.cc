@@ -270,7 +270,6 @@ void Launcher::start(Message& message) {
                          jar.id,
                          request.process,
                          jar.limits,
-                         (request.flags & kPinCpus) != 0,
                          {strings.begin(), middle},
                          {middle, middle + request.envc},
                          has_source ? strings.back() : nullptr,

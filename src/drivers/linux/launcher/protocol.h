@@ -33,8 +33,7 @@ struct SandboxLimits {
 };
 
 enum RequestFlag : uint32_t {
-  kPinCpus = 1 << 0,       // start: limit the affinity mask too, for programs that know no cgroups
-  kInBackground = 1 << 1,  // create: nobody waits for it, so whatever else runs comes first
+  kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
 };
 
 struct Request {

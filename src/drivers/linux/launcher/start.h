@@ -17,7 +17,6 @@ struct StartContext {
   uint64_t sandbox;
   uint64_t process;
   SandboxLimits limits;
-  bool pin_cpus;
   std::vector<char*> argv;  // both end with a null pointer
   std::vector<char*> envp;
   const char* source_path;  // or null

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/securebits.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -265,7 +267,9 @@ int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
     // What sandboxes use of kernel objects that are counted per user (inotify, pending signals) is
     // also counted for whoever made this namespace: an id that nobody else has, not the host's
     // root.
-    const bool made = ::setresgid(first, first, first) == 0 &&
+    // Capabilities stay: on some hosts only those who have them may make a user namespace.
+    const bool made = ::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) == 0 &&
+                      ::setresgid(first, first, first) == 0 &&
                       ::setresuid(first, first, first) == 0 && ::unshare(CLONE_NEWUSER) == 0;
     const unsigned char error = made ? 0 : static_cast<unsigned char>(errno);
     [[maybe_unused]] ssize_t ignored = ::write(ready_write.get(), &error, 1);
