@@ -26,8 +26,7 @@ void Launcher::on_jar_status(Jar& jar) {
   jar.status.reset();
   if (size == sizeof report && report.kind == Report::ready) {
     jar.ready = true;
-    if (!jar.doomed) answer(ReplyType::done, jar.create_serial, jar.id, 0, "");
-    return;
+    return answer(ReplyType::done, jar.create_serial, jar.id, 0, "");
   }
   // A step failed, or everybody who could tell is dead.
   const bool told = size == sizeof report;
