@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -53,10 +52,10 @@ int pin(StartContext& context) {
   if (::sched_getaffinity(0, sizeof available, &available) != 0) return errno;
   CPU_ZERO(&chosen);
   unsigned wanted = std::max(1u, (context.limits.cpu_millis + 999) / 1000);
-  const unsigned count = static_cast<unsigned>(::get_nprocs_conf());
-  for (unsigned i = 0; i < count && wanted > 0; ++i) {
-    // Sandboxes begin at different processors, so that they do not all share the first.
-    const unsigned cpu = static_cast<unsigned>((context.sandbox + i) % count);
+  // Beginning with the one it runs on: the scheduler has just chosen it, and moving costs time.
+  const unsigned first = static_cast<unsigned>(std::max(0, ::sched_getcpu()));
+  for (unsigned i = 0; i < CPU_SETSIZE && wanted > 0; ++i) {
+    const unsigned cpu = (first + i) % CPU_SETSIZE;
     if (!CPU_ISSET(cpu, &available)) continue;
     CPU_SET(cpu, &chosen);
     --wanted;
