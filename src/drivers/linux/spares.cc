@@ -12,6 +12,10 @@ namespace {
 
 constexpr size_t kMaxKinds = 4;
 
+// Whoever just got a sandbox is about to start a program in it. That needs the same locks of the
+// kernel, and comes first.
+constexpr milliseconds kPause{4};
+
 // Everything that makes two sandboxes different from birth.
 std::string key_of(const SandboxSpec& spec) {
   const Limits& limits = spec.limits;
@@ -65,6 +69,7 @@ void Spares::refill(const SandboxSpec& spec) {
 }
 
 Task<> Spares::fill(std::string key) {
+  co_await sleep_for(kPause);
   // The kind is looked up anew each time: it may be dropped while a sandbox is being made.
   for (Kind* kind = find(key); kind != nullptr; kind = find(key)) {
     if (kind->ready.size() >= count_) {
