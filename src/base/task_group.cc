@@ -33,7 +33,8 @@ struct TaskGroup::Running {
 };
 
 TaskGroup::TaskGroup(asio::any_io_executor executor)
-    : executor_{executor}, empty_{executor, std::chrono::steady_clock::time_point::max()} {}
+    : executor_{std::move(executor)},
+      empty_{executor_, std::chrono::steady_clock::time_point::max()} {}
 
 TaskGroup::~TaskGroup() {
   if (running_.empty()) return;
@@ -60,7 +61,7 @@ void TaskGroup::cancel(Id id) {
   running->signal.emit(asio::cancellation_type::terminal);
 }
 
-void TaskGroup::ended(Id id, const std::string& name, std::exception_ptr error) {
+void TaskGroup::ended(Id id, const std::string& name, const std::exception_ptr& error) {
   if (error && !is_cancellation(error)) {
     try {
       std::rethrow_exception(error);
@@ -74,6 +75,7 @@ void TaskGroup::ended(Id id, const std::string& name, std::exception_ptr error) 
 
 Task<> TaskGroup::stop() {
   std::vector<Id> ids;
+  ids.reserve(running_.size());
   for (const auto& [id, running] : running_) ids.push_back(id);
   for (const Id id : ids) cancel(id);
   co_await finish();

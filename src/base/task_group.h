@@ -43,7 +43,7 @@ class TaskGroup {
 
  private:
   struct Running;
-  void ended(Id id, const std::string& name, std::exception_ptr error);
+  void ended(Id id, const std::string& name, const std::exception_ptr& error);
 
   asio::any_io_executor executor_;
   std::map<Id, std::shared_ptr<Running>> running_;

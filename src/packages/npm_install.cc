@@ -105,11 +105,8 @@ std::optional<std::string> default_registry_of(const std::string& npm_directory)
       npm_directory + "/lib/utils/config/definitions.js",                   // npm 7 to 9
   };
   for (const std::string& place : places) {
-    try {
-      if (auto registry = scan_definition(read_file(place))) return registry;
-    } catch (const Error&) {
-      // Not in this place.
-    }
+    if (::access(place.c_str(), R_OK) != 0) continue;
+    if (auto registry = scan_definition(read_file(place))) return registry;
   }
   return std::nullopt;
 }

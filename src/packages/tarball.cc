@@ -163,8 +163,10 @@ Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options
   uint64_t bytes = 0;
   std::vector<char> buffer(256u << 10);
   const auto count_bytes = [&bytes, &options](uint64_t more) {
-    if (more > options.max_bytes || (bytes += more) > options.max_bytes)
+    if (more > options.max_bytes - bytes) {
       fail(Code::exhausted, "the archive unpacks to more than {} bytes", options.max_bytes);
+    }
+    bytes += more;
   };
   while (true) {
     archive_entry* entry = nullptr;

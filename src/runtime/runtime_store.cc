@@ -104,7 +104,7 @@ Installed RuntimeStore::publish(const std::string& temporary, const Version& ver
 }
 
 std::optional<std::string> RuntimeStore::take_away(const Version& version) {
-  const std::string away = directory_ + "/" + std::string{kTemporary} + random_hex(8);
+  std::string away = directory_ + "/" + std::string{kTemporary} + random_hex(8);
   if (::rename(path_of(version).c_str(), away.c_str()) == 0) return away;
   if (errno != ENOENT) fail_errno(errno, "remove Node.js " + to_string(version));
   return std::nullopt;
