@@ -94,7 +94,8 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   // have been made.
   auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox);
   std::vector<int> no_fds;
-  co_await client_->ask(request, std::string{}, std::move(no_fds), "create a sandbox");
+  image->facts =
+      co_await client_->ask(request, std::string{}, std::move(no_fds), "create a sandbox");
   co_return sandbox;
 }
 
@@ -105,6 +106,7 @@ Task<Capabilities> LinuxDriver::probe() {
     const auto image = co_await prepare(std::string{});
     facts = image->facts;
     co_await try_a_sandbox(*this);
+    facts = image->facts;  // some are known only once a sandbox was made
   } catch (const Error& e) {
     failure = e.what();
   }

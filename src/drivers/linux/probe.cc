@@ -102,7 +102,7 @@ Capabilities describe_host(const launcher::Reply& facts,
        swap ? "" : "Boot with swapaccount=1, or turn swap off."});
   list.push_back({"devices", State::enforced, false,
                   has(launcher::kFactDeviceCgroup) ? "five nodes, also by the device cgroup"
-                                                   : "five nodes, all mounts nodev",
+                                                   : "five nodes; every other mount is nodev",
                   ""});
   return capabilities;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -68,6 +69,11 @@ void remove_slot_of(const std::string& mount_point, unsigned slot) {
   if (!root) return;
   remove_tree(root.get(), "belljar/" + std::to_string(slot));
   ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
+}
+
+bool host_has_no_swap() {
+  struct sysinfo info;
+  return ::sysinfo(&info) == 0 && info.totalswap == 0;
 }
 
 bool has_word(const std::string& text, const char* word, char separator) {
@@ -215,7 +221,7 @@ int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
   if (hierarchy.v2) {
     if ((hierarchy.controllers & memory) != 0) {
       error = set("memory.max", bytes);
-      if (error == 0) swap_off_ = set("memory.swap.max", "0") == 0 && swap_off_;
+      if (error == 0) swap_off_ = set("memory.swap.max", "0") == 0 || host_has_no_swap();
       // The limit is the sandbox's; the memory controller below it lets one program be killed as a
       // whole.
       if (error == 0) error = set("cgroup.subtree_control", "+memory");
@@ -231,7 +237,8 @@ int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
       // Socket buffers are not part of the limit in v1; where they are counted at all, they get one
       // of their own.
       set("memory.kmem.tcp.limit_in_bytes", std::to_string(limits.memory / 4));
-      swap_off_ = (swap == 0 || set("memory.swappiness", "0") == 0) && swap_off_;
+      if (swap != 0) set("memory.swappiness", "0");  // asks for none, but promises nothing
+      swap_off_ = swap == 0 || host_has_no_swap();
     }
   }
   if (error == 0 && (hierarchy.controllers & pids) != 0) error = set("pids.max", tasks);

@@ -73,7 +73,7 @@ class Cgroups {
   std::vector<Hierarchy> hierarchies_;
   size_t tree_ = 0;           // index of the hierarchy in which processes are grouped and killed
   bool cgroup_kill_ = false;  // by cgroup.kill; else by the freezer
-  bool swap_off_ = true;
+  bool swap_off_ = false;     // known once a sandbox was limited
 };
 
 }  // namespace belljar::launcher
