@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/fd.h"
 
 namespace belljar {
 
@@ -19,7 +22,9 @@ struct Command {
   std::vector<std::string> argv;           // argv[0] is an absolute path inside the sandbox
   std::map<std::string, std::string> env;  // added to the sandbox's own variables
   std::optional<SourceFile> source;
-  std::string input;  // what the program reads on stdin; then end of file
+  std::string input;                      // what the program reads on stdin; then end of file
+  std::shared_ptr<const Fd> input_file;   // if set: stdin instead of `input`; may be a pipe's end
+  std::shared_ptr<const Fd> output_file;  // if set: stdout goes here and not to the sink
 };
 
 enum class Stream { out, err };

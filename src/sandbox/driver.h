@@ -52,6 +52,20 @@ class Sandbox {
   // Several programs may run at once. An argv[0] that cannot be executed is Error{not_found}.
   virtual Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) = 0;
 
+  // The sandbox's /workspace, for looking at files from outside: a handle (O_PATH) that is valid
+  // until destroy(), or -1 if there is none. Everything beneath it is in the hands of hostile
+  // programs: use it through files/directory.h only. A host directory at /workspace/files cannot
+  // be reached through it.
+  virtual int workspace() const = 0;
+
+  // A TCP connection to a port inside, as a stream socket that does not block. Error{unavailable}
+  // if nothing accepts there.
+  virtual Task<Fd> connect(uint16_t port) = 0;
+
+  // A TCP socket that listens on 127.0.0.1 inside, at a port that the kernel chooses: what programs
+  // in the sandbox connect to is answered by whoever holds it. Does not block.
+  virtual Task<Fd> listen() = 0;
+
   // Ends every process of the sandbox and frees all it has. Safe to call twice.
   virtual Task<> destroy() = 0;
 };

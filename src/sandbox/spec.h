@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "base/fd.h"
 #include "sandbox/limits.h"
 
 namespace belljar {
@@ -29,6 +31,10 @@ struct SandboxSpec {
   Image image;
   Limits limits;
   Network network = Network::none;
+  // A directory of the host (an O_PATH handle) that the sandbox sees as /workspace/files, to read
+  // and to write; what programs make there belongs to the directory's owner. Null: an empty
+  // directory of the sandbox itself.
+  std::shared_ptr<const Fd> files;
 };
 
 }  // namespace belljar

@@ -1,8 +1,12 @@
 #include "drivers/fake/driver.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "drivers/fake/script.h"
 
 namespace belljar {
@@ -50,6 +54,31 @@ class FakeSandbox final : public Sandbox {
     co_return std::make_unique<FakeProcess>(std::move(program));
   }
 
+  int workspace() const override {
+    if (ended_) return -1;
+    if (!workspace_) workspace_ = open_directory(world_.make_workspace());
+    return workspace_.get();
+  }
+
+  Task<Fd> connect(uint16_t port) override {
+    if (ended_ || !world_.ports.contains(port)) {
+      fail(Code::unavailable, "nothing accepts connections on port {}", port);
+    }
+    int ends[2];
+    sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends),
+        "make a connection");
+    Fd ours{ends[0]};
+    const Fd theirs{ends[1]};
+    const std::string greeting = fmt::format("port {}\n", port);
+    sys(::write(theirs.get(), greeting.data(), greeting.size()), "greet");
+    co_return ours;
+  }
+
+  Task<Fd> listen() override {
+    fail(Code::unavailable, "the fake sandbox has no network to listen in");
+    co_return Fd{};
+  }
+
   Task<> destroy() override {
     end();
     co_return;
@@ -60,6 +89,9 @@ class FakeSandbox final : public Sandbox {
     ended_ = true;
     for (const auto& program : programs_) program->kill(Outcome::Kind::cancelled);
     std::erase(driver_.sandboxes_, this);
+    workspace_.reset();
+    std::error_code ignored;
+    if (!world_.workspace.empty()) std::filesystem::remove_all(world_.workspace, ignored);
   }
 
   size_t live_processes() const { return world_.running; }
@@ -78,7 +110,8 @@ class FakeSandbox final : public Sandbox {
   }
 
   FakeDriver& driver_;
-  FakeWorld world_;
+  mutable FakeWorld world_;
+  mutable Fd workspace_;
   std::vector<std::shared_ptr<FakeProgram>> programs_;
   bool ended_ = false;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace belljar {
 
@@ -42,6 +44,16 @@ std::string arguments_of(const Command& command) {
 }
 
 }  // namespace
+
+const std::string& FakeWorld::make_workspace() {
+  if (workspace.empty()) {
+    std::string name = "/tmp/belljar-fake-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) fail_errno(errno, "make a directory");
+    workspace = name;
+    std::filesystem::create_directory(workspace + "/files");
+  }
+  return workspace;
+}
 
 bool fake_can_execute(const Command& command) {
   if (command.argv.empty()) return false;
@@ -121,6 +133,13 @@ bool FakeProgram::execute(std::string_view line) {
     print(Stream::out, (command_.source ? command_.source->path : "none") + "\n");
   } else if (order == "touch") {
     world_.files.insert(operand);
+  } else if (order == "save") {
+    const size_t end = std::min(operand.find(' '), operand.size());
+    const std::string path = world_.make_workspace() + "/" + operand.substr(0, end);
+    std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
+    std::ofstream{path} << operand.substr(std::min(end + 1, operand.size()));
+  } else if (order == "listen") {
+    world_.ports.insert(static_cast<uint16_t>(number()));
   } else if (order == "exists") {
     print(Stream::out, world_.files.contains(operand) ? "true\n" : "false\n");
   } else if (order == "processes") {

@@ -15,7 +15,11 @@ namespace belljar {
 // What the programs of one fake sandbox share.
 struct FakeWorld {
   std::set<std::string> files;
-  size_t running = 0;  // programs and their children
+  std::string workspace;     // a directory of the host, made when it is first needed
+  std::set<uint16_t> ports;  // those that accept connections
+  size_t running = 0;        // programs and their children
+
+  const std::string& make_workspace();
 };
 
 // A program of the fake driver while it runs. Its text is the source file's content, or what
@@ -29,6 +33,8 @@ struct FakeWorld {
 //   args              source            argv after the file, one per line; the file's path
 //   touch FILE        exists FILE       makes a file of the sandbox; prints true or false
 //   await FILE                          waits until there is one
+//   save PATH TEXT                      writes a real file beneath the workspace
+//   listen PORT                         accepts connections; each is greeted with "port PORT\n"
 //   processes                           how many others run in the sandbox
 //   fork FILE                           starts a child that hangs after making the file
 //   exit N            signal N          ends

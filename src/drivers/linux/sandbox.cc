@@ -96,6 +96,14 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   co_return process;
 }
 
+Task<Fd> LinuxSandbox::connect(uint16_t) {
+  co_return Fd{};
+}
+
+Task<Fd> LinuxSandbox::listen() {
+  co_return Fd{};
+}
+
 Task<> LinuxSandbox::destroy() {
   if (*stopped_) co_return;
   *stopped_ = true;

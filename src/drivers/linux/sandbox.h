@@ -14,6 +14,9 @@ class LinuxSandbox final : public Sandbox {
   ~LinuxSandbox() override;
 
   Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override;
+  int workspace() const override { return *stopped_ ? -1 : workspace_.get(); }
+  Task<Fd> connect(uint16_t port) override;
+  Task<Fd> listen() override;
   Task<> destroy() override;
 
   // False once it was stopped, or killed from outside.
@@ -22,6 +25,7 @@ class LinuxSandbox final : public Sandbox {
  private:
   std::shared_ptr<LauncherClient> client_;
   uint64_t id_;
+  Fd workspace_;
   uint64_t next_process_ = 1;
   std::shared_ptr<bool> stopped_ = std::make_shared<bool>(false);
 };
