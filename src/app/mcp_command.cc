@@ -6,7 +6,6 @@
 #include "app/commands.h"
 #include "app/version.h"
 #include "app/wiring.h"
-#include "base/posix.h"
 #include "mcp/server.h"
 #include "mcp/stdio_transport.h"
 #include "tools/tools.h"
@@ -37,7 +36,8 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
   mcp::Server server{server_info()};
-  const tools::Context context{wiring.sandboxes(), wiring, wiring.clock(), config.tools};
+  const tools::Context context{wiring.sandboxes(), wiring, wiring.clock(), wiring.files(),
+                               config.tools};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};
@@ -50,12 +50,6 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
 }  // namespace
 
 int mcp_command(const LoadedConfig& loaded) {
-  if (!environment("FILES_DIR").empty() || !environment("JS_SANDBOX_OUTPUT_DIR").empty()) {
-    log::warning(
-        "FILES_DIR is set, but this version of belljar cannot mount a host directory yet: programs "
-        "get an "
-        "empty ./files of their own");
-  }
   if (::isatty(STDIN_FILENO) != 0) {
     fmt::print(stderr,
                "belljar mcp speaks MCP on stdin and stdout: it is started by an MCP client.\n"

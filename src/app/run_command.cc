@@ -117,6 +117,7 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options) {
   SandboxSpec spec;
   spec.image = image;
   spec.limits = config.tools.default_limits;
+  if (wiring.files() != nullptr) spec.files = wiring.files()->handle;
   tools::RunReport report;
   report.limits = spec.limits;
   report.timeout = program.timeout;
@@ -132,9 +133,9 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options) {
   times.destroy = watch.lap();
   report.image_time = times.image;
   report.create_time = times.create;
-  const auto& outcome = report.result.outcome;
+  const Outcome outcome = report.result.outcome;
   if (options.json) {
-    const mcp::ToolResult result = tools::run_tool_result(report);
+    const mcp::ToolResult result = tools::run_tool_result(std::move(report));
     fmt::print("{}\n", json::serialize(*result.structured));
   } else if (outcome.kind != Outcome::Kind::exited) {
     fmt::print(stderr, "belljar: {}\n", tools::failure_reason(report, "the program"));

@@ -183,6 +183,9 @@ std::vector<Setting> make_settings() {
                        [](Config& c) -> size_t& { return c.tools.output_limit; }));
   list.push_back(bytes("code-limit", Variables{"BELLJAR_CODE_LIMIT"}, "the largest program", 1024,
                        [](Config& c) -> size_t& { return c.tools.code_limit; }));
+  list.push_back(text("files-dir", Variables{"FILES_DIR", "JS_SANDBOX_OUTPUT_DIR"}, "a directory",
+                      "host directory that programs see as ./files, to read and to write",
+                      [](Config& c) -> std::string& { return c.tools.files_dir; }));
   list.push_back(text("data-dir", Variables{"BELLJAR_DATA_DIR"}, "a directory",
                       "where Node.js runtimes are kept",
                       [](Config& c) -> std::string& { return c.data_dir; }));

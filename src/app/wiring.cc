@@ -14,7 +14,10 @@ namespace belljar::app {
 
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config,
                linux_driver::LauncherProcess launcher)
-    : driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher),
+    : files_{config.tools.files_dir.empty()
+                 ? nullptr
+                 : std::make_unique<tools::FilesDirectory>(config.tools.files_dir)},
+      driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher),
                                                           config.spare_sandboxes)},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       registry_{packages::Surroundings::of_this_process()},

@@ -9,6 +9,7 @@
 #include "runtime/runtimes.h"
 #include "sandbox/driver.h"
 #include "sandbox/sandboxes.h"
+#include "tools/files_directory.h"
 #include "tools/images.h"
 
 namespace belljar::app {
@@ -25,12 +26,14 @@ class Wiring final : public tools::Images {
   Driver& driver() { return *driver_; }
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
+  tools::FilesDirectory* files() { return files_.get(); }  // nullptr: none is configured
 
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();
 
  private:
   SystemClock clock_;
+  std::unique_ptr<tools::FilesDirectory> files_;
   std::unique_ptr<Driver> driver_;
   Sandboxes sandboxes_;
   packages::Registry registry_;

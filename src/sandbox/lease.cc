@@ -15,6 +15,7 @@ constexpr size_t kMaxBackground = 16;  // each keeps its newest output
 }  // namespace
 
 Task<> LiveSandbox::stop_attachments() {
+  files.reset();
   for (const auto& [port, attachment] : std::exchange(ports, {})) co_await attachment->stop();
   for (const auto& process : std::exchange(background, {})) co_await process->stop();
 }
@@ -52,6 +53,15 @@ int Lease::keep(std::shared_ptr<BackgroundProcess> process) {
 std::map<uint16_t, std::shared_ptr<Attachment>>& Lease::ports() const {
   if (!live_->stop_reason.empty()) fail(Code::not_found, "{}", live_->stop_reason);
   return live_->ports;
+}
+
+std::shared_ptr<files::TrackedFiles> Lease::tracked_files() const {
+  const int workspace = live_->sandbox->workspace();
+  if (workspace < 0 || live_->spec.files) return nullptr;
+  if (!live_->files) {
+    live_->files = std::make_shared<files::TrackedFiles>(files::Directory{workspace}, "files");
+  }
+  return live_->files;
 }
 
 int Lease::source_slot() {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/task.h"
+#include "files/tracked_files.h"
 #include "sandbox/attachment.h"
 #include "sandbox/driver.h"
 #include "sandbox/quota.h"
@@ -37,9 +38,10 @@ struct LiveSandbox {
   std::vector<std::shared_ptr<BackgroundProcess>> background;  // oldest first; ended ones too
   int background_started = 0;
   std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
+  std::shared_ptr<files::TrackedFiles> files;             // once somebody asked for it
   std::string stop_reason;                                // not empty: it is being stopped or gone
 
-  // Ends what belongs to the sandbox, before the sandbox itself.
+  // Ends what belongs to the sandbox, and lets go of its files, before the sandbox itself.
   Task<> stop_attachments();
 };
 
@@ -72,6 +74,10 @@ class Lease {
 
   // The ports of the sandbox that are published. Error{not_found} if it was stopped meanwhile.
   std::map<uint16_t, std::shared_ptr<Attachment>>& ports() const;
+
+  // The sandbox's own ./files, followed from run to run; null if it cannot be looked into, or is a
+  // directory of the host.
+  std::shared_ptr<files::TrackedFiles> tracked_files() const;
 
   // The lowest number, from 1, that no other lease of this sandbox holds; kept until the lease
   // ends. Programs that run at the same time get files of different names by it.

@@ -70,8 +70,10 @@ class RunJs final : public BasicTool {
     RunLimits limits;
     limits.timeout = report.timeout;
     limits.output_limit = context_.settings.output_limit;
+    FilesOfRun files = co_await FilesOfRun::begin(context_, lease);
     report.result = co_await lease.run(std::move(command), limits, progress.live());
-    co_return run_tool_result(report);
+    report.files = co_await files.finish();
+    co_return run_tool_result(std::move(report));
   }
 
  private:
@@ -86,14 +88,14 @@ class RunJs final : public BasicTool {
     report.failure = start.failure;
     if (start.failure.empty()) {
       report.background = BackgroundInfo{id, start.process->number(), port};
-      co_return run_tool_result(report);
+      co_return run_tool_result(std::move(report));
     }
     result.outcome = *start.process->outcome();
     const LogBuffer& log = start.process->log();
     LogBuffer::Part part = log.read(0, kShownLog, true);
     result.out.text = std::move(part.text);
     result.out.truncated = part.dropped > 0 || part.more;
-    co_return run_tool_result(report);
+    co_return run_tool_result(std::move(report));
   }
 };
 

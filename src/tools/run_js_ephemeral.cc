@@ -45,6 +45,7 @@ class RunJsEphemeral final : public BasicTool {
     SandboxSpec spec;
     spec.limits = read_limits(arguments, settings);
     spec.network = read_network(arguments);
+    if (context_.files != nullptr) spec.files = context_.files->handle;
     RunReport report;
     report.limits = spec.limits;
     report.timeout = program.timeout;
@@ -64,10 +65,12 @@ class RunJsEphemeral final : public BasicTool {
     RunLimits limits;
     limits.timeout = report.timeout;
     limits.output_limit = settings.output_limit;
+    FilesOfRun files = co_await FilesOfRun::begin(context_, lease);
     report.result = co_await lease.run(std::move(command), limits, progress.live());
+    report.files = co_await files.finish();
     report.image_time = std::chrono::duration_cast<std::chrono::microseconds>(resolved - begin);
     report.create_time = std::chrono::duration_cast<std::chrono::microseconds>(created - resolved);
-    co_return run_tool_result(report);
+    co_return run_tool_result(std::move(report));
   }
 };
 

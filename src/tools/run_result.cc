@@ -133,13 +133,19 @@ json::object run_output_schema() {
 
   json::object properties = outcome_properties();
   properties["install"] = all_required(std::move(install));
-  properties["files"] = array_of(of_type("object"));
+  json::object file;
+  file["path"] = of_type("string");
+  file["change"] = of_type("string");
+  file["size"] = of_type("integer");
+  file["mimeType"] = nullable("string");
+  file["uri"] = of_type("string");
+  properties["files"] = array_of(all_required(std::move(file)));
   properties["usage"] = all_required(std::move(usage));
   properties["lint"] = array_of(of_type("string"));
   return all_required(std::move(properties));
 }
 
-mcp::ToolResult run_tool_result(const RunReport& report) {
+mcp::ToolResult run_tool_result(RunReport report) {
   const RunResult& result = report.result;
   mcp::ToolResult answer;
   answer.is_error = !report.failure.empty() || (!report.background && !result.outcome.ok());
@@ -148,6 +154,7 @@ mcp::ToolResult run_tool_result(const RunReport& report) {
           ? failure_text(failure_reason(report, "the program"), result.out.text, result.err.text)
       : report.background ? started_text(*report.background)
                           : "Node.js process output:\n" + result.out.text));
+  for (json::value& block : report.files.blocks) answer.content.emplace_back(std::move(block));
   answer.content.emplace_back(mcp::text_block(telemetry(report)));
 
   json::object install;
@@ -160,7 +167,7 @@ mcp::ToolResult run_tool_result(const RunReport& report) {
 
   json::object structured = outcome_fields(result);
   structured["install"] = std::move(install);
-  structured["files"] = json::array{};
+  structured["files"] = std::move(report.files.fields);
   structured["usage"] = std::move(usage);
   structured["lint"] = json::array{};
   if (report.background) structured["background"] = fields_of(*report.background);

@@ -9,6 +9,7 @@
 #include "mcp/tool.h"
 #include "sandbox/limits.h"
 #include "sandbox/run.h"
+#include "tools/file_report.h"
 
 namespace belljar::tools {
 
@@ -24,6 +25,7 @@ struct RunReport {
   RunResult result;
   std::string failure;  // why it failed, if the result itself does not tell
   std::optional<BackgroundInfo> background;
+  FileReport files;
   Limits limits;  // of the sandbox
   milliseconds timeout{0};
   std::chrono::microseconds image_time{0};   // to find, or to install, the Node.js
@@ -46,7 +48,7 @@ json::object outcome_fields(const RunResult& result);
 json::object outcome_properties();
 
 // The whole answer of run_js and run_js_ephemeral, and the schema of its structuredContent.
-mcp::ToolResult run_tool_result(const RunReport& report);
+mcp::ToolResult run_tool_result(RunReport report);
 json::object run_output_schema();
 
 }  // namespace belljar::tools

@@ -57,6 +57,7 @@ class SandboxInitialize final : public BasicTool {
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
     spec.network = read_network(arguments);
+    if (context_.files != nullptr) spec.files = context_.files->handle;
     std::function<void(std::string_view)> tell = [&call](std::string_view text) {
       call.progress(text);
     };

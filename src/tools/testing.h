@@ -55,7 +55,7 @@ struct World {
       : driver{executor},
         sandboxes{executor, driver, SessionLimits{}, clock},
         group{executor},
-        tools{make_tools(Context{sandboxes, images, clock, Settings{}})} {}
+        tools{make_tools(Context{sandboxes, images, clock, nullptr, Settings{}})} {}
 
   mcp::Tool& tool(std::string_view name) {
     for (const auto& candidate : tools) {

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "mcp/tool.h"
 #include "sandbox/sandboxes.h"
+#include "tools/files_directory.h"
 #include "tools/images.h"
 #include "tools/settings.h"
 
@@ -16,6 +17,7 @@ struct Context {
   Sandboxes& sandboxes;
   Images& images;
   const Clock& clock;
+  FilesDirectory* files;  // nullptr: each sandbox has its own
   Settings settings;
 };
 
