@@ -237,7 +237,7 @@ TEST(AdviceOnLimits, KnowsThatNothingListensForFetchEither) {
       "start the server in the same program, or earlier in the same session with \"listenOnPort\".";
   EXPECT_EQ(failure.uncaught(R"(TypeError: fetch failed
     at async file:///workspace/index.js:1:1 {
-  [cause]: AggregateError [ECONNREFUSED]: 
+  [cause]: AggregateError [ECONNREFUSED]:
       at internalConnectMultiple (node:net:1135:18)
       at afterConnectMultiple (node:net:1716:7) {
     code: 'ECONNREFUSED',
@@ -265,7 +265,7 @@ TEST(AdviceOnLimits, KnowsThatNothingListensForFetchEither) {
 })"),
             advice);  // Node.js 20, 22
   EXPECT_EQ(failure.uncaught(R"([TypeError: fetch failed] {
-  [cause]: AggregateError [ECONNREFUSED]: 
+  [cause]: AggregateError [ECONNREFUSED]:
       at internalConnectMultiple (node:net:1492:18)
       at afterConnectMultiple (node:net:2161:7) {
     code: 'ECONNREFUSED',

@@ -249,8 +249,8 @@ import fs from 'node:fs';fs.writeFileSync('m.mjs','await 1; export default 1');c
   EXPECT_EQ(
       failure.uncaught(
           R"(Error [ERR_REQUIRE_ASYNC_MODULE]: require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level await comes from, use --experimental-print-required-tla.
-  From /workspace/index.js 
-  Requiring /workspace/m.mjs 
+  From /workspace/index.js
+  Requiring /workspace/m.mjs
     at require (node:internal/modules/helpers:147:16) {
   code: 'ERR_REQUIRE_ASYNC_MODULE'
 })"),
