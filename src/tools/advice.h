@@ -26,7 +26,7 @@ struct FailedRun {
 // What went wrong and what to do about it: one or two sentences, at most 400 characters on one
 // line, well-formed UTF-8; "" if there is nothing to say that the reason does not. The catalogue is
 // docs/errors.md, and its table of rules is in advice.cc. Everything that the program printed may
-// be made up: names of packages are checked, and nothing else of it becomes part of an instruction.
+// be made up: a package is named only if that can be its name, and other words are shown briefly.
 std::string advise(const FailedRun& run);
 
 // failure_reason() and the advice behind it: the first line of an answer about a failed run.
