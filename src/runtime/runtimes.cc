@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "runtime/linter.h"
 #include "runtime/unpack_runtime.h"
 
 namespace belljar::runtime {
@@ -86,9 +87,29 @@ Task<Image> Runtimes::resolve(std::string image, Progress progress) {
 
 Task<Installed> Runtimes::install(std::string version, Progress progress) {
   const ImageName name = parse_image_name(with_prefix(version));
-  if (const auto exact = packages::parse_version(name.version))
-    if (const Installed* installed = store_.find(*exact)) co_return *installed;
-  co_return co_await install_named(name, progress);
+  const auto exact = packages::parse_version(name.version);
+  const Installed* there = exact ? store_.find(*exact) : nullptr;
+  std::optional<Installed> installed;
+  if (there != nullptr) installed = *there;
+  if (!installed) installed = co_await install_named(name, progress);
+  co_await add_linters();
+  co_return *installed;
+}
+
+Task<> Runtimes::add_linters() {
+  std::vector<std::string> without;
+  for (const Installed& installed : store_.list())
+    if (!has_linter(installed.prefix)) without.push_back(installed.prefix);
+  if (without.empty()) co_return;
+  const std::optional<Fd> linter = co_await download_linter(registry_, store_.directory());
+  if (!linter) co_return;
+  const Progress silent;
+  const Fd held = co_await lock(silent);
+  auto add = [&] {
+    for (const std::string& prefix : without)
+      if (!has_linter(prefix)) add_linter(linter->get(), prefix);
+  };
+  co_await run_blocking(add);
 }
 
 Task<Installed> Runtimes::install_named(const ImageName& name, const Progress& progress) {
@@ -115,10 +136,12 @@ Task<Installed> Runtimes::install_version(const PackageVersion& node, const Prog
   const PackageVersion npm = co_await choose_npm(node.version);
   const Fd node_tarball = co_await download(node, label, progress);
   const Fd npm_tarball = co_await download(npm, "npm " + to_string(npm.version), progress);
+  const std::optional<Fd> linter = co_await download_linter(registry_, store_.directory());
   if (progress) progress("unpacking " + label);
   TemporaryTree tree{store_.make_temporary()};
   auto build = [&] {
     unpack_runtime(node_tarball.get(), npm_tarball.get(), tree.path());
+    if (linter) add_linter(linter->get(), tree.path());
     return store_.publish(tree.path(), node.version);
   };
   const Installed installed = co_await run_blocking(build);

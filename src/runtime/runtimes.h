@@ -44,8 +44,13 @@ class Runtimes {
   Task<Image> resolve(std::string image, Progress progress);
 
   // Makes sure that the newest version that fits ("22", "22.23.3", "lts", "node:24-slim") is
-  // installed. About 60 MB are downloaded and 160 MB stored.
+  // installed. About 60 MB are downloaded and 170 MB stored.
   Task<Installed> install(std::string version, Progress progress);
+
+  // Gives the linter (linter.h) to the installed versions that are without one: those of an older
+  // belljar, and those for which it could not be had. install() does this too. What goes wrong is
+  // only logged. For the background: nobody waits for a linter.
+  Task<> add_linters();
 
   // False if that exact version is not installed. Sandboxes that still run on it lose their
   // Node.js.

@@ -11,6 +11,7 @@
 #include "base/testing.h"
 #include "net/test_server.h"
 #include "packages/testing.h"
+#include "runtime/linter.h"
 #include "runtime/testing.h"
 
 namespace belljar::runtime {
@@ -40,6 +41,12 @@ std::string npm_tarball(const std::string& version) {
                        {"package/bin/npx-cli.js", "// npx", 0755}});
 }
 
+std::string linter_tarball(const std::string& program) {
+  return make_tarball({{"package/oxlint", program, 0755},
+                       {"package/LICENSE", "free"},
+                       {"package/oxc_language_server", "left out", 0755}});
+}
+
 // A registry with a few versions of Node.js and npm, and a host that uses it.
 class RuntimesTest : public testing::Test {
  protected:
@@ -49,6 +56,7 @@ class RuntimesTest : public testing::Test {
     publish("node", "26.0.0", node_tarball(fake_program()), "");
     publish("node", "26.2.0", node_tarball(fake_program()), "");
     publish("node", "27.0.0-alpha.1", node_tarball(fake_program()), "");
+    publish("oxlint", "1.16.0", linter_tarball(fake_program()), "");
     publish("npm", "11.0.0", npm_tarball("11.0.0"), "^20.17.0 || >=22.0.0");
     publish("npm", "12.0.0", npm_tarball("12.0.0"), ">=24.0.0");
     host_.home = directory_.path();
@@ -71,7 +79,8 @@ class RuntimesTest : public testing::Test {
     if (!online_) return http_answer(503, "down");
     if (const auto file = files_.find(request.target); file != files_.end())
       return http_answer(200, file->second);
-    const std::string package = request.target.starts_with("/node-linux-") ? "node" : "npm";
+    std::string package = request.target.starts_with("/node-linux-") ? "node" : "npm";
+    if (request.target.starts_with("/@oxlint")) package = "oxlint";
     return http_answer(200, "{\"versions\":{" + documents_[package] + "}}");
   }
   void restart() {
@@ -124,6 +133,40 @@ TEST_F(RuntimesTest, InstallsAVersionLaidOutAsInTheOfficialImages) {
   EXPECT_FALSE(fs::exists(installed.prefix + "/include"));
   EXPECT_EQ(leftovers(), 0u);
   EXPECT_THAT(messages_, Contains("installing Node.js 26.2.0"));
+}
+
+TEST_F(RuntimesTest, InstallsTheLinterBesideNode) {
+  const std::string prefix = install("26").prefix;
+  EXPECT_TRUE(has_linter(prefix));
+  EXPECT_TRUE(fs::exists(prefix + "/libexec/belljar/LICENSE"));
+  EXPECT_FALSE(fs::exists(prefix + "/libexec/belljar/oxc_language_server"));
+}
+
+TEST_F(RuntimesTest, InstallsNodeWithoutTheLinterWhenThatIsMissingOrBad) {
+  files_["/oxlint-1.16.0.tgz"] = "exchanged";
+  EXPECT_FALSE(has_linter(install("24").prefix));
+  documents_["oxlint"].clear();
+  EXPECT_FALSE(has_linter(install("26").prefix));
+  publish("oxlint", "1.16.0", linter_tarball(fake_program("", false)), "");  // another machine
+  const std::string prefix = install("22").prefix;
+  EXPECT_TRUE(fs::exists(prefix + "/bin/node"));
+  EXPECT_FALSE(fs::exists(prefix + "/libexec"));
+  EXPECT_FALSE(fs::exists(prefix + "/.tmp-libexec"));
+}
+
+TEST_F(RuntimesTest, AddsTheLinterToVersionsInstalledBefore) {
+  files_.erase("/oxlint-1.16.0.tgz");
+  const std::string first = install("24.1.0").prefix;
+  const std::string second = install("26.2.0").prefix;
+  directory_.write("data/runtimes/24.1.0/.tmp-libexec/belljar/oxlint", "of a crash");
+  EXPECT_FALSE(has_linter(first));
+  files_["/oxlint-1.16.0.tgz"] = linter_tarball(fake_program());
+  const size_t requests = server_.requests().size();
+  EXPECT_EQ(resolve("node:24").prefix, first);  // does not wait for it
+  EXPECT_EQ(server_.requests().size(), requests);
+  run(runtimes_->add_linters());
+  EXPECT_TRUE(has_linter(first));
+  EXPECT_TRUE(has_linter(second));
 }
 
 TEST_F(RuntimesTest, TakesTheNewestNpmThatTheNodeCanRun) {

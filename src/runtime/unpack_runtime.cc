@@ -14,12 +14,6 @@
 namespace belljar::runtime {
 namespace {
 
-// Whatever the operator's umask is.
-void make_public_directory(const std::string& path) {
-  sys(::mkdir(path.c_str(), 0755), "create {}", path);
-  sys(::chmod(path.c_str(), 0755), "set the mode of {}", path);
-}
-
 void unpack(int tarball, const std::string& into, const packages::UnpackOptions& options) {
   const Fd directory{
       sys(::open(into.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open {}", into)};
@@ -39,6 +33,11 @@ void link_script(const std::string& directory, const std::string& name) {
 TemporaryTree::~TemporaryTree() {
   std::error_code ignored;  // what stays is found by the next install
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+void make_public_directory(const std::string& path) {
+  sys(::mkdir(path.c_str(), 0755), "create {}", path);
+  sys(::chmod(path.c_str(), 0755), "set the mode of {}", path);
 }
 
 void unpack_runtime(int node_tarball, int npm_tarball, const std::string& directory) {

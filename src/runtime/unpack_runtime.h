@@ -20,6 +20,9 @@ class TemporaryTree {
   std::string path_;
 };
 
+// A directory that everybody may read, whatever the operator's umask is.
+void make_public_directory(const std::string& path);
+
 // Builds in `directory` (fresh, empty) what a sandbox has as /usr/local, laid out as in the
 // official images: bin/node, lib/node_modules/npm, bin/npm and bin/npx as links to npm's scripts,
 // LICENSE and README.md of Node.js. The tarballs have been checked against the registry's
