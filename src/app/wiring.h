@@ -25,6 +25,7 @@ class Wiring final : public tools::Images {
   Driver& driver() { return *driver_; }
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
+  packages::Registry& registry() { return registry_; }
 
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();

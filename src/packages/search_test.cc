@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "base/testing.h"
 #include "base/utf8.h"
@@ -101,13 +103,22 @@ TEST_F(SearchTest, RefusesMoreThanOneWord) {
 }
 
 TEST_F(SearchTest, SaysSoIfTheRegistryCannotSearch) {
-  for (const std::string& answer :
-       {http_answer(404, "{}"), http_answer(405, ""), http_answer(501, ""),
-        http_answer(200, "<!doctype html><p>hello"), http_answer(200, "[]"),
-        http_answer(200, R"({"objects":7})"), http_answer(500, "")}) {
-    TestServer server{[&answer](const TestRequest&) { return answer; }};
-    use(server);
-    const std::string text = error_of({.term = "a"});
+  const std::map<std::string, std::string> answers = {
+      {"absent", http_answer(404, "{}")},
+      {"refused", http_answer(405, "")},
+      {"unwritten", http_answer(501, "")},
+      {"failing", http_answer(500, "")},
+      {"page", http_answer(200, "<!doctype html><p>hello")},
+      {"list", http_answer(200, "[]")},
+      {"number", http_answer(200, R"({"objects":7})")},
+  };
+  TestServer server{[&answers](const TestRequest& request) {
+    const size_t start = request.target.find("text=") + 5;
+    return answers.at(request.target.substr(start, request.target.find('&') - start));
+  }};
+  use(server);
+  for (const auto& [term, answer] : answers) {
+    const std::string text = error_of({.term = term});
     EXPECT_EQ(code_, Code::unavailable);
     EXPECT_THAT(text, AllOf(HasSubstr("127.0.0.1:" + std::to_string(server.port())),
                             HasSubstr("cannot search"), HasSubstr("get_dependency_types"),

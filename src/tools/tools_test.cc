@@ -63,11 +63,14 @@ Task<> descriptions(World& world) {
     EXPECT_GT(info.description.size(), 80u) << info.name;
     EXPECT_EQ(info.input_schema.at("type"), "object");
     EXPECT_EQ(info.output_schema.at("type"), "object");
-    EXPECT_FALSE(info.open_world);
-    EXPECT_EQ(info.read_only, info.name == "sandbox_list");
+    const bool asks_registry =
+        info.name == "get_dependency_types" || info.name == "search_npm_packages";
+    EXPECT_EQ(info.open_world, asks_registry);
+    EXPECT_EQ(info.read_only, asks_registry || info.name == "sandbox_list");
   }
   EXPECT_THAT(names, ElementsAre("run_js_ephemeral", "sandbox_initialize", "run_js", "sandbox_exec",
-                                 "sandbox_stop", "sandbox_list"));
+                                 "sandbox_stop", "sandbox_list", "get_dependency_types",
+                                 "search_npm_packages"));
   co_return;
 }
 TEST(Tools, AreDescribed) {
