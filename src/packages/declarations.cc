@@ -58,36 +58,42 @@ std::string find_named(const PackageFiles& files, std::string_view path) {
   return inside ? find_beside(files, *inside) : "";
 }
 
+// How a program loads the package.
+enum class Loading { import, require };
+
+bool holds(std::string_view condition, Loading loading) {
+  return condition == "node" || condition == "default" || condition == "module-sync" ||
+         condition == (loading == Loading::import ? "import" : "require");
+}
+
 // A target of `exports`: a path, a list of which the first fits, or targets by condition.
-std::string find_exported(const PackageFiles& files, const json::value& target) {
+std::string find_exported(const PackageFiles& files, const json::value& target, Loading loading) {
   if (const json::string* path = target.if_string())
     return path->starts_with("./") ? find_named(files, *path) : "";
   if (const json::array* list = target.if_array()) {
     for (const json::value& one : *list)
-      if (std::string found = find_exported(files, one); !found.empty()) return found;
+      if (std::string found = find_exported(files, one, loading); !found.empty()) return found;
     return "";
   }
   const json::object* conditions = target.if_object();
   if (conditions == nullptr) return "";
+  if (const json::value* types = find(*conditions, "types"))
+    if (std::string found = find_exported(files, *types, loading); !found.empty()) return found;
   for (const auto& [condition, one] : *conditions)
-    if (condition == "types")
-      if (std::string found = find_exported(files, one); !found.empty()) return found;
-  for (const auto& [condition, one] : *conditions)
-    if (condition == "import" || condition == "node" || condition == "module-sync" ||
-        condition == "default" || condition == "require")
-      if (std::string found = find_exported(files, one); !found.empty()) return found;
+    if (holds(condition, loading))
+      if (std::string found = find_exported(files, one, loading); !found.empty()) return found;
   return "";
 }
 
 std::string find_in_exports(const PackageFiles& files, const json::object& manifest) {
   const json::value* exports = find(manifest, "exports");
+  if (const json::object* entries = exports != nullptr ? exports->if_object() : nullptr)
+    if (!entries->empty() && entries->begin()->key().starts_with('.'))
+      exports = find(*entries, ".");
   if (exports == nullptr) return "";
-  if (const json::object* entries = exports->if_object())
-    if (!entries->empty() && entries->begin()->key().starts_with('.')) {
-      const json::value* main = find(*entries, ".");
-      return main != nullptr ? find_exported(files, *main) : "";
-    }
-  return find_exported(files, *exports);
+  // Programs are ES modules.
+  std::string found = find_exported(files, *exports, Loading::import);
+  return found.empty() ? find_exported(files, *exports, Loading::require) : found;
 }
 
 // "ts5/*" for "lib/a.d.ts" under the pattern "lib/*" is "ts5/a.d.ts".
@@ -144,9 +150,14 @@ class Text {
     const std::string header = "// " + path + "\n";
     const size_t room = limit_ - std::min(limit_, text_.size() + header.size());
     const std::string content = to_utf8(file.content);
-    const bool fits = file.size == file.content.size() && content.size() <= room;
-    // Only the first is worth having in part.
-    full_ = full_ || (!fits && !text_.empty());
+    const bool whole = file.size == file.content.size();
+    if (!whole && file.content.size() < room) {  // memory was too short for it, not the text
+      ++left_out_;
+      return;
+    }
+    const bool fits = whole && content.size() <= room;
+    // A part of a file is worth having only if it is most of what there is room for.
+    full_ = full_ || (!fits && room < limit_ / 2);
     if (full_) {
       ++left_out_;
       return;

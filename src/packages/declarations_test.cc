@@ -53,12 +53,15 @@ TEST(Declarations, AreFoundInExports) {
   EXPECT_EQ(entry(R"({"exports":{".":{"require":{"types":"./c.d.cts"},
                                       "import":{"types":"./m.d.mts"}}}})",
                   paths),
-            "c.d.cts");
+            "m.d.mts");
   EXPECT_EQ(entry(R"({"exports":{".":{"browser":"./a.js",
                       "node":{"import":{"types":["./no.d.ts","./m.d.mts"]}}}}})",
                   paths),
             "m.d.mts");
   EXPECT_EQ(entry(R"({"exports":{".":[{"import":"./c.cjs"},"./a.js"]}})", paths), "c.d.cts");
+  EXPECT_EQ(entry(R"({"exports":{"types":{"require":"./c.d.cts","default":"./a.d.ts"}}})", paths),
+            "a.d.ts");
+  EXPECT_EQ(entry(R"({"exports":{".":{"require":{"types":"./c.d.cts"}}}})", paths), "c.d.cts");
   // A package whose exports have no types may still say where they are.
   EXPECT_EQ(entry(R"({"types":"a.d.ts","exports":{"./sub":"./m.mjs"}})", paths), "a.d.ts");
 }
@@ -162,6 +165,21 @@ TEST(Declarations, SayHowManyFilesDidNotFit) {
   const std::string text = collect_declarations(files, "index.d.ts", 100);
   EXPECT_THAT(text, StartsWith("// index.d.ts\nimport './a'; import './b';\n"));
   EXPECT_THAT(text, EndsWith("// 3 more files are left out: the limit is 100 bytes.\n"));
+}
+
+TEST(Declarations, AreCutWhereAFirstSmallFileLeadsToALargeOne) {
+  const PackageFiles files =
+      with({{"index.d.ts", "import './a';\n"}, {"a.d.ts", "line\n" + std::string(1000, '/')}});
+  const std::string text = collect_declarations(files, "index.d.ts", 200);
+  EXPECT_THAT(text, StartsWith("// index.d.ts\nimport './a';\n// a.d.ts\nline\n// … cut here"));
+}
+
+TEST(Declarations, ThatWereNotKeptAreCountedAndOthersFollow) {
+  PackageFiles files = with({{"index.d.ts", "import './a'; import './b';\n"}, {"b.d.ts", "b\n"}});
+  files["a.d.ts"] = {"", 5000};
+  EXPECT_EQ(collect_declarations(files, "index.d.ts", 10'240),
+            "// index.d.ts\nimport './a'; import './b';\n// b.d.ts\nb\n"
+            "// 1 more file is left out: the limit is 10 KiB.\n");
 }
 
 TEST(Declarations, AreCutAtALineIfTheFirstFileIsTooLarge) {

@@ -84,6 +84,8 @@ Task<> look_in_types_package(Registry& registry, PackageTypes& result, const Ver
 Task<> find_one(Registry& registry, const std::string& spec, PackageTypes& result,
                 size_t text_limit) {
   const PackageDocument document = co_await registry.document(result.name);
+  if (document.versions.empty())
+    fail(Code::not_found, "the registry has no version of the package {}", result.name);
   const PackageVersion* chosen = document.select(spec);
   if (chosen == nullptr) {
     const PackageVersion* latest = document.select("latest");

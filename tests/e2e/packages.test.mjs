@@ -1,5 +1,6 @@
 // get_dependency_types and search_npm_packages, with the official SDK, against a registry of our own.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,8 @@ import Ajv2020 from 'ajv/dist/2020.js';
 
 import { belljar, environment } from './lib/belljar.mjs';
 import { startRegistry } from './lib/registry.mjs';
+import { Server } from './lib/stdio.mjs';
+import { within } from './lib/wait.mjs';
 
 const directory = mkdtempSync(`${tmpdir()}/belljar-packages-`);
 after(() => rmSync(directory, { recursive: true }));
@@ -197,6 +200,21 @@ describe('with a registry that is not as it should be', () => {
       const [found] = await client.types({ name: 'lodash' });
       assert.match(found.error, /not a package document/);
     }));
+});
+
+test('a call to a silent registry can be cancelled, and the server goes on', async (t) => {
+  const silent = createServer(() => {});
+  await new Promise((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const server = Server.start(t, { env: { npm_config_registry: `http://127.0.0.1:${silent.address().port}/` } });
+  await server.initialize();
+  const asked = once(silent, 'request');
+  server.send({ id: 'slow', method: 'tools/call', params: { name: 'get_dependency_types', arguments: { dependencies: [{ name: 'a' }] } } });
+  const [request] = await within(10_000, 'the registry to be asked', asked);
+  const closed = once(request.socket, 'close');
+  server.notify('notifications/cancelled', { requestId: 'slow' });
+  await within(10_000, 'the connection to the registry to be closed', closed);
+  assert.equal((await server.call('sandbox_list')).isError ?? false, false);
 });
 
 describe('with the registry of this machine', () => {
