@@ -36,8 +36,8 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
   mcp::Server server{server_info()};
-  const tools::Context context{wiring.sandboxes(), wiring, wiring.clock(), wiring.files(),
-                               config.tools};
+  const tools::Context context{wiring.sandboxes(), wiring,         wiring.registry(),
+                               wiring.clock(),     wiring.files(), config.tools};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};

@@ -27,6 +27,7 @@ class Wiring final : public tools::Images {
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
   tools::FilesDirectory* files() { return files_.get(); }  // nullptr: none is configured
+  packages::Registry& registry() { return registry_; }
 
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();

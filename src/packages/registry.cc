@@ -30,9 +30,7 @@ void write_all(int fd, std::string_view bytes) {
         static_cast<size_t>(sys(::write(fd, bytes.data(), bytes.size()), "store the download")));
 }
 
-void check_status(const net::HttpResponse& response, const std::string& what) {
-  const int status = response.status;
-  const std::string& host = response.url.host;
+void check_status(int status, const std::string& host, const std::string& what) {
   if (status == 200) return;
   if (status == 404) fail(Code::not_found, "the registry {} does not have {}", host, what);
   if (status == 401 || status == 403)
@@ -89,22 +87,43 @@ Task<Registry::Client*> Registry::client() {
 
 Task<PackageDocument> Registry::document(std::string package) {
   if (!is_package_name(package)) fail(Code::invalid, "that is not the name of a package");
+  RegistryAnswer answer = co_await ask(
+      package, path_of(package),
+      "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8", kLargestDocument);
+  check_status(answer.status, answer.host, "the package " + package);
+  auto parse = [package, body = std::move(answer.body)] { return parse_document(package, body); };
+  co_return co_await run_blocking(std::move(parse));
+}
+
+Task<RegistryAnswer> Registry::ask(std::string package, std::string path, std::string accept,
+                                   uint64_t limit) {
   Client& client = *co_await this->client();
   const net::Url& registry = client.config.registry_for(package);
   net::Url url = registry;
-  const size_t slash = package.find('/');
-  url.target += slash == std::string::npos
-                    ? package
-                    : package.substr(0, slash) + "%2f" + package.substr(slash + 1);
+  url.target += path;
   net::HttpRequest request = client.request(url, registry);
-  request.headers.emplace_back(
-      "Accept", "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8");
-  request.limits.body = kLargestDocument;
+  request.headers.emplace_back("Accept", std::move(accept));
+  request.limits.body = limit;
   request.limits.total = std::chrono::seconds{120};
   net::HttpResponse response = co_await client.http.get(std::move(request));
-  check_status(response, "the package " + package);
-  auto parse = [package, body = std::move(response.body)] { return parse_document(package, body); };
-  co_return co_await run_blocking(std::move(parse));
+  RegistryAnswer answer;
+  answer.status = response.status;
+  answer.host = net::authority(response.url);
+  answer.body = std::move(response.body);
+  co_return answer;
+}
+
+Task<bool> Registry::same_registry(std::string package, std::string other) {
+  const Client& client = *co_await this->client();
+  const net::Url& one = client.config.registry_for(package);
+  const net::Url& two = client.config.registry_for(other);
+  co_return one.same_origin(two) && one.target == two.target;
+}
+
+std::string Registry::path_of(const std::string& package) {
+  const size_t slash = package.find('/');
+  return slash == std::string::npos ? package
+                                    : package.substr(0, slash) + "%2f" + package.substr(slash + 1);
 }
 
 Task<Fd> Registry::download(PackageVersion version, std::string directory,
@@ -136,7 +155,7 @@ Task<Fd> Registry::download_once(const PackageVersion& version, std::string dire
   };
   const net::HttpResponse response = co_await client.http.get(std::move(request), std::move(sink));
   const std::string what = version.name + " " + to_string(version.version);
-  check_status(response, what);
+  check_status(response.status, response.url.host, what);
   auto check = [fd = file.get(), integrity = *version.integrity] { return matches(fd, integrity); };
   if (!co_await run_blocking(std::move(check)))
     fail(Code::denied,

@@ -13,6 +13,13 @@ namespace belljar::packages {
 
 using DownloadProgress = std::function<void(uint64_t bytes, uint64_t total)>;  // total 0: unknown
 
+// What a registry answered, whatever its status.
+struct RegistryAnswer {
+  int status = 0;
+  std::string host;  // that was asked, with its port if that is unusual
+  std::string body;
+};
+
 // A client of the npm registry that the operator's npm uses. The configuration and the certificates
 // are read on first use, so making one costs nothing and never fails. Belongs to the loop.
 //
@@ -27,12 +34,25 @@ class Registry {
 
   Task<PackageDocument> document(std::string package);
 
+  // GET of a path of the registry that serves `package` ("": that of packages without a scope),
+  // with the credentials for it. Only what kept us from getting an answer, or one larger than
+  // `limit`, throws.
+  Task<RegistryAnswer> ask(std::string package, std::string path, std::string accept,
+                           uint64_t limit);
+
+  // True if both packages come from the same registry, so that asking for one at the place of the
+  // other tells nobody anything new.
+  Task<bool> same_registry(std::string package, std::string other);
+
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
   // twice if the connection breaks.
   Task<Fd> download(PackageVersion version, std::string directory, DownloadProgress progress);
 
   const Surroundings& host() const { return host_; }
+
+  // The path of a package at its registry: "@scope%2fname".
+  static std::string path_of(const std::string& package);
 
  private:
   struct Client;

@@ -72,11 +72,34 @@ std::string safe_path(std::string_view path, bool is_directory) {
   return result;
 }
 
+// Where the wanted files of an archive go.
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual void begin(const std::string& path, bool executable) = 0;  // of the next file
+  virtual void write(std::string_view piece) = 0;
+};
+
 // Creates directories and files beneath one directory.
-class Tree {
+class Tree final : public Target {
  public:
   explicit Tree(int root) : root_{root} {}
 
+  void begin(const std::string& path, bool executable) override {
+    file_ = new_file(path, executable ? 0755 : 0644);
+    ++unpacked_.files;
+  }
+
+  void write(std::string_view piece) override {
+    unpacked_.bytes += piece.size();
+    while (!piece.empty())
+      piece.remove_prefix(static_cast<size_t>(
+          sys(::write(file_.get(), piece.data(), piece.size()), "write an unpacked file")));
+  }
+
+  Unpacked unpacked() const { return unpacked_; }
+
+ private:
   // Made if missing. Valid until the next call.
   int directory(const std::string& path) {
     if (path.empty()) return root_;
@@ -110,21 +133,42 @@ class Tree {
     return file;
   }
 
- private:
   static std::string errno_text() { return std::generic_category().message(errno); }
 
   int root_;
   std::string last_path_;
   Fd last_;
+  Fd file_;
+  Unpacked unpacked_;
 };
 
-void write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    const auto count = static_cast<size_t>(sys(::write(fd, data, size), "write an unpacked file"));
-    data += count;
-    size -= count;
+// Keeps files in memory, as far as the limits allow.
+class Memory final : public Target {
+ public:
+  explicit Memory(const ReadLimits& limits) : limits_{limits}, left_{limits.all} {}
+
+  void begin(const std::string& path, bool) override {
+    const auto [at, is_new] = files_.try_emplace(path);
+    if (!is_new) fail(Code::denied, "the archive contains \"{}\" twice", shown(path));
+    file_ = &at->second;
   }
-}
+
+  void write(std::string_view piece) override {
+    file_->size += piece.size();
+    const uint64_t room = std::min(limits_.file - file_->content.size(), left_);
+    const std::string_view kept = piece.substr(0, std::min<uint64_t>(room, piece.size()));
+    file_->content.append(kept);
+    left_ -= kept.size();
+  }
+
+  std::map<std::string, TarballFile, std::less<>> take() { return std::move(files_); }
+
+ private:
+  ReadLimits limits_;
+  uint64_t left_;
+  std::map<std::string, TarballFile, std::less<>> files_;
+  TarballFile* file_ = nullptr;
+};
 
 [[noreturn]] void fail_broken(archive* source) {
   const char* why = archive_error_string(source);
@@ -153,12 +197,9 @@ bool is_directory_entry(archive_entry* entry, std::string_view path) {
        shown(path));
 }
 
-}  // namespace
-
-Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options) {
+// Gives the wanted files of the archive to the target, one after the other.
+void read_archive(int tarball, const UnpackOptions& options, Target& target) {
   const Archive source = open_archive(tarball);
-  Tree tree{directory};
-  Unpacked unpacked;
   uint64_t entries = 0;
   uint64_t bytes = 0;
   std::vector<char> buffer(256u << 10);
@@ -171,7 +212,7 @@ Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options
   while (true) {
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(source.get(), &entry);
-    if (status == ARCHIVE_EOF) return unpacked;
+    if (status == ARCHIVE_EOF) return;
     if (status < ARCHIVE_WARN) fail_broken(source.get());
     if (++entries > options.max_entries)
       fail(Code::exhausted, "the archive has more than {} entries", options.max_entries);
@@ -186,17 +227,31 @@ Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options
       count_bytes(static_cast<uint64_t>(std::max<int64_t>(archive_entry_size(entry), 0)));
       continue;
     }
-    const Fd file = tree.new_file(path, (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644);
+    target.begin(path, (archive_entry_perm(entry) & 0111) != 0);
     while (true) {
       const la_ssize_t count = archive_read_data(source.get(), buffer.data(), buffer.size());
       if (count < 0) fail_broken(source.get());
       if (count == 0) break;
       count_bytes(static_cast<uint64_t>(count));
-      write_all(file.get(), buffer.data(), static_cast<size_t>(count));
-      unpacked.bytes += static_cast<uint64_t>(count);
+      target.write({buffer.data(), static_cast<size_t>(count)});
     }
-    ++unpacked.files;
   }
+}
+
+}  // namespace
+
+Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options) {
+  Tree tree{directory};
+  read_archive(tarball, options, tree);
+  return tree.unpacked();
+}
+
+std::map<std::string, TarballFile, std::less<>> read_tarball(int tarball,
+                                                             const UnpackOptions& options,
+                                                             const ReadLimits& limits) {
+  Memory memory{limits};
+  read_archive(tarball, options, memory);
+  return memory.take();
 }
 
 }  // namespace belljar::packages

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace belljar::packages {
@@ -31,5 +33,22 @@ struct Unpacked {
 // Error{unavailable}) and leaves what was unpacked so far for the caller to remove. Blocks: call it
 // by run_blocking().
 Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options);
+
+// A file of a tarball in memory.
+struct TarballFile {
+  std::string content;  // at most its first ReadLimits::file bytes; less if there is no room left
+  uint64_t size = 0;    // of all of it
+};
+
+struct ReadLimits {
+  uint64_t file = 256u << 10;  // bytes kept of one file
+  uint64_t all = 32u << 20;    // bytes kept of all files
+};
+
+// The wanted files by their path, read with the same checks and errors as unpack_tarball(), without
+// touching the disk. What exceeds the limits is cut, not refused. Blocks.
+std::map<std::string, TarballFile, std::less<>> read_tarball(int tarball,
+                                                             const UnpackOptions& options,
+                                                             const ReadLimits& limits);
 
 }  // namespace belljar::packages

@@ -151,5 +151,36 @@ TEST_F(Tarball, RefusesADamagedOrForeignArchive) {
   EXPECT_THROW(unpack_bytes("<html>captive portal</html>"), Error);
 }
 
+std::string read_error(const std::vector<TestEntry>& entries) {
+  const Fd file = make_memory_file("tarball", make_tarball(entries));
+  try {
+    read_tarball(file.get(), {}, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TarballInMemory, KeepsWhatIsWantedUpToTheLimits) {
+  const Fd file = make_memory_file(
+      "tarball", make_tarball({{"p/a", "12345"}, {"p/b/c", "123"}, {"p/d", "12"}, {"p/no", "x"}}));
+  UnpackOptions options;
+  options.wanted = [](std::string_view path) { return path != "no"; };
+  const auto files = read_tarball(file.get(), options, ReadLimits{4, 6});
+  EXPECT_EQ(files.size(), 3u);
+  EXPECT_EQ(files.at("a").content, "1234");
+  EXPECT_EQ(files.at("a").size, 5u);
+  EXPECT_EQ(files.at("b/c").content, "12");
+  EXPECT_EQ(files.at("d").content, "");
+  EXPECT_EQ(files.at("d").size, 2u);
+}
+
+TEST(TarballInMemory, HasTheSameChecksAsOneOnDisk) {
+  EXPECT_THAT(read_error({{"p/../../evil", "x"}}), HasSubstr("leads out of its directory"));
+  EXPECT_THAT(read_error({{"p/l", "", 0777, S_IFLNK, "/etc/passwd"}}),
+              HasSubstr("neither file nor directory"));
+  EXPECT_THAT(read_error({{"p/a", "1"}, {"p/a", "2"}}), HasSubstr("twice"));
+}
+
 }  // namespace
 }  // namespace belljar::packages

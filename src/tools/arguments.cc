@@ -270,6 +270,14 @@ Arguments Arguments::object(std::string_view name) const {
   return Arguments{value == nullptr ? json::object{} : value->as_object()};
 }
 
+std::vector<Arguments> Arguments::objects(std::string_view name) const {
+  std::vector<Arguments> result;
+  const json::value* value = find(values_, name);
+  if (value == nullptr) return result;
+  for (const json::value& item : value->as_array()) result.push_back(Arguments{item.as_object()});
+  return result;
+}
+
 size_t Arguments::count(std::string_view name) const {
   const json::value* value = find(values_, name);
   return value == nullptr ? 0 : value->as_array().size();

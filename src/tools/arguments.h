@@ -36,7 +36,8 @@ class Arguments {
   std::vector<std::string> strings(std::string_view name) const;
   std::map<std::string, std::string> map(std::string_view name) const;
   Arguments object(std::string_view name) const;
-  size_t count(std::string_view name) const;  // of an array's items
+  std::vector<Arguments> objects(std::string_view name) const;  // the items of an array
+  size_t count(std::string_view name) const;                    // of an array's items
 
  private:
   explicit Arguments(json::object values) : values_{std::move(values)} {}

@@ -49,13 +49,21 @@ class FakeImages final : public Images {
   }
 };
 
+// A host whose npm registry is not there: nothing listens on the discard port.
+inline packages::Surroundings host_without_registry() {
+  packages::Surroundings host;
+  host.prefixes = {};
+  host.environment["npm_config_registry"] = "http://127.0.0.1:9/";
+  return host;
+}
+
 // All tools over a fake driver. The body of a test runs in it by check().
 struct World {
   explicit World(const asio::any_io_executor& executor)
       : driver{executor},
         sandboxes{executor, driver, SessionLimits{}, clock},
         group{executor},
-        tools{make_tools(Context{sandboxes, images, clock, nullptr, Settings{}})} {}
+        tools{make_tools(Context{sandboxes, images, registry, clock, nullptr, Settings{}})} {}
 
   mcp::Tool& tool(std::string_view name) {
     for (const auto& candidate : tools) {
@@ -92,6 +100,7 @@ struct World {
   FakeDriver driver;
   FakeImages images;
   Sandboxes sandboxes;
+  packages::Registry registry{host_without_registry()};
   TaskGroup group;
   std::vector<std::unique_ptr<mcp::Tool>> tools;
   FakeCall caller;

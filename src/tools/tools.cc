@@ -11,6 +11,8 @@ std::vector<std::unique_ptr<mcp::Tool>> make_tools(const Context& context) {
   tools.push_back(make_sandbox_stop(context));
   tools.push_back(make_sandbox_list(context));
   tools.push_back(make_sandbox_logs(context));
+  tools.push_back(make_get_dependency_types(context));
+  tools.push_back(make_search_npm_packages(context));
   return tools;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "mcp/tool.h"
+#include "packages/registry.h"
 #include "sandbox/sandboxes.h"
 #include "tools/files_directory.h"
 #include "tools/images.h"
@@ -16,6 +17,7 @@ namespace belljar::tools {
 struct Context {
   Sandboxes& sandboxes;
   Images& images;
+  packages::Registry& registry;
   const Clock& clock;
   FilesDirectory* files;  // nullptr: each sandbox has its own
   Settings settings;
@@ -32,5 +34,7 @@ std::unique_ptr<mcp::Tool> make_sandbox_exec(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_stop(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_list(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_logs(const Context& context);
+std::unique_ptr<mcp::Tool> make_get_dependency_types(const Context& context);
+std::unique_ptr<mcp::Tool> make_search_npm_packages(const Context& context);
 
 }  // namespace belljar::tools

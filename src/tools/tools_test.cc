@@ -63,11 +63,16 @@ Task<> descriptions(World& world) {
     EXPECT_GT(info.description.size(), 80u) << info.name;
     EXPECT_EQ(info.input_schema.at("type"), "object");
     EXPECT_EQ(info.output_schema.at("type"), "object");
-    EXPECT_FALSE(info.open_world);
-    EXPECT_EQ(info.read_only, info.name == "sandbox_list" || info.name == "sandbox_logs");
+    const bool asks_registry =
+        info.name == "get_dependency_types" || info.name == "search_npm_packages";
+    EXPECT_EQ(info.open_world, asks_registry);
+    const bool looks = info.name == "sandbox_list" || info.name == "sandbox_logs" ||
+                       info.name == "sandbox_read_file" || info.name == "sandbox_list_files";
+    EXPECT_EQ(info.read_only, asks_registry || looks) << info.name;
   }
   EXPECT_THAT(names, ElementsAre("run_js_ephemeral", "sandbox_initialize", "run_js", "sandbox_exec",
-                                 "sandbox_stop", "sandbox_list", "sandbox_logs"));
+                                 "sandbox_stop", "sandbox_list", "sandbox_logs",
+                                 "get_dependency_types", "search_npm_packages"));
   co_return;
 }
 TEST(Tools, AreDescribed) {

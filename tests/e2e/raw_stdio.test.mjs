@@ -8,7 +8,10 @@ import { controlGroups, descendants, mounts, processesWith } from './lib/proc.mj
 import { legacyVersions, meta, modernVersion, Server } from './lib/stdio.mjs';
 import { until, within } from './lib/wait.mjs';
 
-const tools = ['run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_stop'];
+const tools = [
+  'get_dependency_types', 'run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_stop',
+  'search_npm_packages',
+];
 
 // A program that says it runs and then would go on for a minute, with a child of its own.
 const longProgram = `
