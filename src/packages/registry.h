@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/task.h"
+#include "net/connection_pool.h"
 #include "packages/npm_install.h"
 #include "packages/package_document.h"
 
@@ -27,18 +28,23 @@ class Registry {
 
   Task<PackageDocument> document(std::string package);
 
+  // The document as the registry sent it. Tried twice if the connection breaks.
+  Task<std::string> raw_document(std::string package, net::ConnectionPool* connections);
+
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
-  // twice if the connection breaks.
-  Task<Fd> download(PackageVersion version, std::string directory, DownloadProgress progress);
+  // twice if the connection breaks. What `progress` throws ends it.
+  Task<Fd> download(PackageVersion version, std::string directory, DownloadProgress progress,
+                    net::ConnectionPool* connections = nullptr);
 
   const Surroundings& host() const { return host_; }
 
  private:
   struct Client;
   Task<Client*> client();
+  Task<std::string> fetch_document(const std::string& package, net::ConnectionPool* connections);
   Task<Fd> download_once(const PackageVersion& version, std::string directory,
-                         const DownloadProgress& progress);
+                         const DownloadProgress& progress, net::ConnectionPool* connections);
 
   Surroundings host_;
   std::unique_ptr<Client> client_;
