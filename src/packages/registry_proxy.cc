@@ -69,7 +69,7 @@ Rewritten rewrite(const std::string& package, std::string_view body, const std::
 }  // namespace
 
 RegistryProxy::RegistryProxy(Registry& registry, Fd listener, std::string directory,
-                             ProxyLimits limits, std::function<void()> on_progress)
+                             ProxyLimits limits, Progress on_progress)
     : registry_{registry},
       listener_{std::move(listener)},
       url_{fmt::format("http://127.0.0.1:{}/", net::listening_port(listener_.get()))},
@@ -158,7 +158,7 @@ Task<net::HttpAnswer> RegistryProxy::give_tarball(std::string package, std::stri
   answer.type = "application/octet-stream";
   answer.size = received;
   ++packages_;
-  if (on_progress_) on_progress_();
+  if (on_progress_) on_progress_(*this);
   co_return answer;
 }
 

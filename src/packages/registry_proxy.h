@@ -26,9 +26,12 @@ struct ProxyLimits {
 // integrity. Everything else is 404. For one install; belongs to the loop.
 class RegistryProxy {
  public:
-  // Tarballs pass through files without names in `directory`. `on_progress` may be empty.
+  // Told after every tarball. May be empty.
+  using Progress = std::function<void(const RegistryProxy&)>;
+
+  // Tarballs pass through files without names in `directory`.
   RegistryProxy(Registry& registry, Fd listener, std::string directory, ProxyLimits limits,
-                std::function<void()> on_progress);
+                Progress on_progress);
   RegistryProxy(const RegistryProxy&) = delete;
   RegistryProxy& operator=(const RegistryProxy&) = delete;
 
@@ -69,7 +72,7 @@ class RegistryProxy {
   std::string url_;
   std::string directory_;
   ProxyLimits limits_;
-  std::function<void()> on_progress_;
+  Progress on_progress_;
   net::ConnectionPool connections_;
   std::map<std::string, PackageDocument, std::less<>> documents_;
   size_t requests_ = 0;

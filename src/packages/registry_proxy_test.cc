@@ -67,7 +67,7 @@ class RegistryProxyTest : public testing::Test {
   Task<std::vector<Given>> play(std::vector<std::string> targets) {
     using namespace asio::experimental::awaitable_operators;
     Registry registry{host_};
-    std::function<void()> on_progress = [this] { ++progress_; };
+    RegistryProxy::Progress on_progress = [this](const RegistryProxy&) { ++progress_; };
     RegistryProxy proxy{registry, listen_on_loopback(), directory_.path(), limits_, on_progress};
     url_ = proxy.url();
     const std::string url = url_.substr(0, url_.size() - 1);
