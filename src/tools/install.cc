@@ -165,7 +165,8 @@ Command npm_command(const Image& image, const std::vector<Dependency>& dependenc
   command.source = SourceFile{"/workspace/package.json", json::serialize(package)};
   command.argv = {
       node_path(image), npm_program(image), "install", "--registry=" + registry,
-      "--replace-registry-host=never", "--userconfig=/dev/null", "--globalconfig=/dev/null",
+      "--replace-registry-host=never", "--userconfig=/dev/null",
+      "--globalconfig=/nonexistent",  // npm refuses the same file twice
       "--cache=/tmp/npm-cache",
       // Nothing of a package is run, and nothing comes from anywhere but the registry.
       "--ignore-scripts", "--script-shell=/bin/sh", "--node-options=", "--allow-git=none",
