@@ -47,7 +47,7 @@ std::string request_head(const HttpRequest& request, const std::optional<Url>& p
   };
   add("User-Agent", user_agent);
   add("Accept-Encoding", "identity");
-  add("Connection", "close");
+  add("Connection", request.connections != nullptr ? "keep-alive" : "close");
   if (const std::string value = basic_authorization(request.url); !value.empty())
     add("Authorization", value);
   if (through_proxy)
@@ -72,6 +72,50 @@ Task<size_t> read_piece(Stream& stream, std::span<char> buffer, std::chrono::mil
       co_return 0;
     fail(Code::unavailable, "the connection broke: {}", fault.code().message());
   }
+}
+
+// What came of one request on one connection.
+struct Exchange {
+  HttpResponse response;
+  std::string location;     // where the answer redirects to
+  bool answered = false;    // at least one byte has arrived
+  bool stays_open = false;  // another request may follow
+};
+
+Task<> send_head(Stream& stream, const std::string& head, std::chrono::milliseconds idle) {
+  try {
+    if (!co_await with_timeout(idle, stream.write(head)))
+      fail(Code::unavailable, "the server does not take the request");
+  } catch (const system_error& fault) {
+    if (fault.code() == asio::error::operation_aborted) throw;
+    fail(Code::unavailable, "the connection broke: {}", fault.code().message());
+  }
+}
+
+Task<> perform(Stream& stream, const HttpRequest& request, const std::string& head,
+               const BodySink& sink, Exchange& exchange) {
+  co_await send_head(stream, head, request.limits.idle);
+  HttpResponse& response = exchange.response;
+  HttpResponseParser parser{HttpResponseParser::Body::expected, request.limits.body};
+  std::vector<char> buffer(kPiece);
+  while (!parser.is_done()) {
+    const size_t count = co_await read_piece(stream, buffer, request.limits.idle, parser);
+    exchange.answered |= count > 0;
+    if (count > 0) parser.feed({buffer.data(), count});
+    if (count == 0) parser.feed_end();
+    if (!parser.has_head()) continue;
+    response.status = parser.head().status;
+    const std::string piece = parser.take_body();
+    if (is_redirect(response.status)) {
+      exchange.location = parser.head().header("location");
+      if (!exchange.location.empty()) break;
+    }
+    if (response.status / 100 == 2 && !piece.empty()) sink(piece, parser.length());
+    if (response.status / 100 != 2)
+      response.body.append(piece, 0, kErrorBody - std::min(kErrorBody, response.body.size()));
+  }
+  response.url = request.url;
+  exchange.stays_open = parser.leaves_connection_open();
 }
 
 }  // namespace
@@ -121,44 +165,37 @@ Task<HttpResponse> HttpClient::follow(HttpRequest& request, const BodySink& sink
   }
 }
 
-Task<HttpResponse> HttpClient::get_once(const HttpRequest& request, const BodySink& sink,
-                                        std::string& location) {
+Task<std::unique_ptr<Stream>> HttpClient::connect(const HttpRequest& request) {
   const auto proxy = proxy_for(settings_.proxy, request.url);
-  const std::string head = request_head(request, proxy, settings_.user_agent);
   auto connected =
       co_await with_timeout(request.limits.connect, open_connection(request.url, proxy, *tls_));
   if (!connected)
     fail(Code::unavailable, "no connection to {} after {} s (behind a proxy, set HTTPS_PROXY)",
          proxy ? proxy->host : request.url.host, request.limits.connect.count());
-  Stream& stream = **connected;
-  try {
-    if (!co_await with_timeout(request.limits.idle, stream.write(head)))
-      fail(Code::unavailable, "the server does not take the request");
-  } catch (const system_error& fault) {
-    if (fault.code() == asio::error::operation_aborted) throw;
-    fail(Code::unavailable, "the connection broke: {}", fault.code().message());
-  }
+  co_return std::move(*connected);
+}
 
-  HttpResponse response;
-  HttpResponseParser parser{HttpResponseParser::Body::expected, request.limits.body};
-  std::vector<char> buffer(kPiece);
-  while (!parser.is_done()) {
-    const size_t count = co_await read_piece(stream, buffer, request.limits.idle, parser);
-    if (count > 0) parser.feed({buffer.data(), count});
-    if (count == 0) parser.feed_end();
-    if (!parser.has_head()) continue;
-    response.status = parser.head().status;
-    const std::string piece = parser.take_body();
-    if (is_redirect(response.status)) {
-      location = parser.head().header("location");
-      if (!location.empty()) break;
+Task<HttpResponse> HttpClient::get_once(const HttpRequest& request, const BodySink& sink,
+                                        std::string& location) {
+  const std::string head =
+      request_head(request, proxy_for(settings_.proxy, request.url), settings_.user_agent);
+  ConnectionPool* const pool = request.connections;
+  while (true) {
+    auto stream = pool != nullptr ? pool->take(request.url) : nullptr;
+    const bool is_fresh = !stream;
+    if (is_fresh) stream = co_await connect(request);
+    Exchange exchange;
+    try {
+      co_await perform(*stream, request, head, sink, exchange);
+    } catch (const Error&) {
+      // The server closed it while it waited. Nothing was lost but the attempt.
+      if (!is_fresh && !exchange.answered) continue;
+      throw;
     }
-    if (response.status / 100 == 2 && !piece.empty()) sink(piece, parser.length());
-    if (response.status / 100 != 2)
-      response.body.append(piece, 0, kErrorBody - std::min(kErrorBody, response.body.size()));
+    if (exchange.stays_open && pool != nullptr) pool->put(request.url, std::move(stream));
+    location = std::move(exchange.location);
+    co_return std::move(exchange.response);
   }
-  response.url = request.url;
-  co_return response;
 }
 
 }  // namespace belljar::net

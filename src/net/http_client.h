@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/task.h"
+#include "net/connection_pool.h"
 #include "net/proxy.h"
 #include "net/tls.h"
 #include "net/url.h"
@@ -33,6 +34,9 @@ struct HttpRequest {
   Url url;
   std::vector<std::pair<std::string, std::string>> headers;
   HttpLimits limits;
+  // Where a connection is taken from and kept for the next request; null: one connection for this
+  // request only. All requests with one pool must be of the same client.
+  ConnectionPool* connections = nullptr;
 };
 
 struct HttpResponse {
@@ -46,8 +50,8 @@ struct HttpResponse {
 // of get().
 using BodySink = std::function<void(std::string_view piece, uint64_t total)>;
 
-// Fetches things over HTTP/1.1 and TLS, one connection per request. Belongs to the loop; any number
-// of requests may run at once, and each must have ended before the client is destroyed.
+// Fetches things over HTTP/1.1 and TLS. Belongs to the loop; any number of requests may run at
+// once, and each must have ended before the client is destroyed.
 //
 //   HttpClient client{settings};
 //   HttpRequest request{.url = *parse_url(text)};
@@ -69,6 +73,7 @@ class HttpClient {
   Task<HttpResponse> follow(HttpRequest& request, const BodySink& sink);
   Task<HttpResponse> get_once(const HttpRequest& request, const BodySink& sink,
                               std::string& location);
+  Task<std::unique_ptr<Stream>> connect(const HttpRequest& request);
 
   HttpSettings settings_;
   std::shared_ptr<asio::ssl::context> tls_;

@@ -107,6 +107,9 @@ bool HttpResponseParser::is_done() const {
 bool HttpResponseParser::ends_with_connection() const {
   return parser_->is_header_done() && parser_->need_eof();
 }
+bool HttpResponseParser::leaves_connection_open() const {
+  return parser_->is_done() && parser_->keep_alive() && unread_.empty();
+}
 const ResponseHead& HttpResponseParser::head() const {
   return parser_->head;
 }

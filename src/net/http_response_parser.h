@@ -39,6 +39,7 @@ class HttpResponseParser {
   bool is_done() const;
   bool ends_with_connection()
       const;  // neither length nor chunks: only the end says that it is complete
+  bool leaves_connection_open() const;  // done, and the next request may follow
   const ResponseHead& head() const;
   uint64_t length() const;  // of the body; 0 if it was not announced
 

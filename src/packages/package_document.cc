@@ -44,8 +44,12 @@ bool is_name_part(std::string_view text) {
 
 PackageDocument parse_document(const std::string& package, std::string_view body) {
   boost::system::error_code error;
-  const json::value value = json::parse(body, error);
-  const json::object* root = error ? nullptr : value.if_object();
+  const json::value parsed = json::parse(body, error);
+  return parse_document(package, parsed);
+}
+
+PackageDocument parse_document(const std::string& package, const json::value& from) {
+  const json::object* root = from.if_object();
   const json::object* versions = root != nullptr ? find_object(*root, "versions") : nullptr;
   if (versions == nullptr)
     fail(Code::unavailable, "the registry's answer about {} is not a package document", package);

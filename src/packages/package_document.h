@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "packages/integrity.h"
 #include "packages/semver.h"
 
@@ -35,6 +36,7 @@ struct PackageDocument {
 // Reads what the registry sent. Versions that make no sense are left out; Error{unavailable} if all
 // of it makes none. Takes milliseconds per megabyte: call it by run_blocking().
 PackageDocument parse_document(const std::string& package, std::string_view body);
+PackageDocument parse_document(const std::string& package, const json::value& from);
 
 // "lodash", "@scope/name": what may stand in a request to the registry.
 bool is_package_name(std::string_view name);

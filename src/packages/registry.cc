@@ -85,18 +85,33 @@ Task<Registry::Client*> Registry::client() {
   co_return client_.get();
 }
 
-Task<PackageDocument> Registry::document(std::string package) {
+Task<std::string> Registry::fetch_document(std::string package, net::ConnectionPool* connections) {
   if (!is_package_name(package)) fail(Code::invalid, "that is not the name of a package");
-  RegistryAnswer answer = co_await ask(
-      package, path_of(package),
-      "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8", kLargestDocument);
+  RegistryAnswer answer =
+      co_await ask(package, path_of(package),
+                   "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8",
+                   kLargestDocument, connections);
   check_status(answer.status, answer.host, "the package " + package);
-  auto parse = [package, body = std::move(answer.body)] { return parse_document(package, body); };
+  co_return std::move(answer.body);
+}
+
+Task<std::string> Registry::raw_document(std::string package, net::ConnectionPool* connections) {
+  try {
+    co_return co_await fetch_document(package, connections);
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable) throw;
+  }
+  co_return co_await fetch_document(package, connections);
+}
+
+Task<PackageDocument> Registry::document(std::string package) {
+  std::string body = co_await fetch_document(package, nullptr);
+  auto parse = [package, body = std::move(body)] { return parse_document(package, body); };
   co_return co_await run_blocking(std::move(parse));
 }
 
 Task<RegistryAnswer> Registry::ask(std::string package, std::string path, std::string accept,
-                                   uint64_t limit) {
+                                   uint64_t limit, net::ConnectionPool* connections) {
   Client& client = *co_await this->client();
   const net::Url& registry = client.config.registry_for(package);
   net::Url url = registry;
@@ -105,6 +120,7 @@ Task<RegistryAnswer> Registry::ask(std::string package, std::string path, std::s
   request.headers.emplace_back("Accept", std::move(accept));
   request.limits.body = limit;
   request.limits.total = std::chrono::seconds{120};
+  request.connections = connections;
   net::HttpResponse response = co_await client.http.get(std::move(request));
   RegistryAnswer answer;
   answer.status = response.status;
@@ -127,25 +143,27 @@ std::string Registry::path_of(const std::string& package) {
 }
 
 Task<Fd> Registry::download(PackageVersion version, std::string directory,
-                            DownloadProgress progress) {
+                            DownloadProgress progress, net::ConnectionPool* connections) {
   if (!version.integrity)
     fail(Code::denied, "{} {} has no integrity in the registry, so it cannot be checked",
          version.name, to_string(version.version));
   try {
-    co_return co_await download_once(version, directory, progress);
+    co_return co_await download_once(version, directory, progress, connections);
   } catch (const Error& error) {
     if (error.code() != Code::unavailable) throw;
   }
-  co_return co_await download_once(version, directory, progress);
+  co_return co_await download_once(version, directory, progress, connections);
 }
 
 Task<Fd> Registry::download_once(const PackageVersion& version, std::string directory,
-                                 const DownloadProgress& progress) {
+                                 const DownloadProgress& progress,
+                                 net::ConnectionPool* connections) {
   Client& client = *co_await this->client();
   const net::Url& registry = client.config.registry_for(version.name);
   net::HttpRequest request = client.request(client.tarball_url(version, registry), registry);
   request.limits.body = kLargestTarball;
   request.limits.total = std::chrono::minutes{30};  // 60 MB over a slow line
+  request.connections = connections;
   Fd file = unnamed_file(directory);
   uint64_t received = 0;
   net::BodySink sink = [&file, &received, &progress](std::string_view piece, uint64_t total) {

@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/task.h"
+#include "net/connection_pool.h"
 #include "packages/npm_install.h"
 #include "packages/package_document.h"
 
@@ -38,16 +39,20 @@ class Registry {
   // with the credentials for it. Only what kept us from getting an answer, or one larger than
   // `limit`, throws.
   Task<RegistryAnswer> ask(std::string package, std::string path, std::string accept,
-                           uint64_t limit);
+                           uint64_t limit, net::ConnectionPool* connections = nullptr);
 
   // True if both packages come from the same registry, so that asking for one at the place of the
   // other tells nobody anything new.
   Task<bool> same_registry(std::string package, std::string other);
 
+  // The document as the registry sent it. Tried twice if the connection breaks.
+  Task<std::string> raw_document(std::string package, net::ConnectionPool* connections);
+
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
-  // twice if the connection breaks.
-  Task<Fd> download(PackageVersion version, std::string directory, DownloadProgress progress);
+  // twice if the connection breaks. What `progress` throws ends it.
+  Task<Fd> download(PackageVersion version, std::string directory, DownloadProgress progress,
+                    net::ConnectionPool* connections = nullptr);
 
   const Surroundings& host() const { return host_; }
 
@@ -57,8 +62,9 @@ class Registry {
  private:
   struct Client;
   Task<Client*> client();
+  Task<std::string> fetch_document(std::string package, net::ConnectionPool* connections);
   Task<Fd> download_once(const PackageVersion& version, std::string directory,
-                         const DownloadProgress& progress);
+                         const DownloadProgress& progress, net::ConnectionPool* connections);
 
   Surroundings host_;
   std::unique_ptr<Client> client_;

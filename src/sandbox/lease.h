@@ -87,6 +87,9 @@ class Lease {
   // outcome `cancelled` with a stop_reason, never an Error of the driver.
   Task<RunResult> run(Command command, RunLimits limits, LiveOutput live);
 
+  // See Sandbox::listen().
+  Task<Fd> listen() { return live_->sandbox->listen(); }
+
  private:
   std::shared_ptr<LiveSandbox> live_;  // empty after a move
   const Clock* clock_;

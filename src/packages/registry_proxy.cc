@@ -1,0 +1,165 @@
+#include "packages/registry_proxy.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+
+namespace belljar::packages {
+namespace {
+
+constexpr std::string_view kTarballs = "/-/tarball/";
+constexpr std::string_view kSuffix = ".tgz";
+
+// "@scope%2fname" → "@scope/name". What else is encoded stays so, and is then no package's name.
+std::string decode(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const bool slash = text.starts_with("%2f") || text.starts_with("%2F");
+    const bool at = text.starts_with("%40");
+    result += slash ? '/' : at ? '@' : text.front();
+    text.remove_prefix(slash || at ? 3 : 1);
+  }
+  return result;
+}
+
+std::string encode(const std::string& package) {
+  const size_t slash = package.find('/');
+  return slash == std::string::npos ? package
+                                    : package.substr(0, slash) + "%2f" + package.substr(slash + 1);
+}
+
+const PackageVersion* find_version(const PackageDocument& document, std::string_view text) {
+  const auto version = parse_version(text);
+  if (!version) return nullptr;
+  const auto at = std::lower_bound(
+      document.versions.begin(), document.versions.end(), *version,
+      [](const PackageVersion& one, const Version& sought) { return one.version < sought; });
+  return at != document.versions.end() && at->version == *version ? &*at : nullptr;
+}
+
+struct Rewritten {
+  PackageDocument document;
+  std::string body;
+};
+
+// The document with `base` as the place of all tarballs and without the versions that have none.
+Rewritten rewrite(const std::string& package, std::string_view body, const std::string& base) {
+  boost::system::error_code error;
+  json::value value = json::parse(body, error);
+  Rewritten result;
+  result.document = parse_document(package, value);  // throws if it is no document
+  json::object& versions = value.as_object().at("versions").as_object();
+  json::object served;
+  for (auto& entry : versions) {
+    const PackageVersion* version = find_version(result.document, entry.key());
+    if (version == nullptr) continue;
+    entry.value().as_object().at("dist").as_object()["tarball"] =
+        fmt::format("{}{}/{}{}", base, encode(package), to_string(version->version), kSuffix);
+    served.emplace(entry.key(), std::move(entry.value()));
+  }
+  versions = std::move(served);
+  result.body = json::serialize(value);
+  return result;
+}
+
+}  // namespace
+
+RegistryProxy::RegistryProxy(Registry& registry, Fd listener, std::string directory,
+                             ProxyLimits limits, Progress on_progress)
+    : registry_{registry},
+      listener_{std::move(listener)},
+      url_{fmt::format("http://127.0.0.1:{}/", net::listening_port(listener_.get()))},
+      directory_{std::move(directory)},
+      limits_{limits},
+      on_progress_{std::move(on_progress)} {}
+
+Task<> RegistryProxy::serve() {
+  net::HttpHandler handler = [this](net::HttpServerRequest request) {
+    return answer(std::move(request));
+  };
+  net::HttpServerLimits limits;
+  co_await net::serve_http(std::move(listener_), std::move(handler), limits);
+}
+
+const PackageDocument* RegistryProxy::document(std::string_view package) const {
+  const auto at = documents_.find(package);
+  return at == documents_.end() ? nullptr : &at->second;
+}
+
+std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view target) {
+  const std::string path = decode(target);
+  if (!path.starts_with('/')) return std::nullopt;
+  Asked asked;
+  if (path.starts_with(kTarballs)) {
+    const size_t slash = path.rfind('/');
+    if (slash < kTarballs.size() || !path.ends_with(kSuffix)) return std::nullopt;
+    asked.package = path.substr(kTarballs.size(), slash - kTarballs.size());
+    asked.version = path.substr(slash + 1, path.size() - slash - 1 - kSuffix.size());
+    if (asked.version.empty()) return std::nullopt;
+  } else {
+    asked.package = path.substr(1);
+  }
+  if (!is_package_name(asked.package)) return std::nullopt;
+  return asked;
+}
+
+Task<net::HttpAnswer> RegistryProxy::answer(net::HttpServerRequest request) {
+  const auto asked = parse_target(request.target);
+  if (!asked || request.method != "GET") fail(Code::not_found, "there are only packages here");
+  try {
+    if (++requests_ > limits_.requests)
+      fail(Code::exhausted, "more than {} requests in one install", limits_.requests);
+    if (asked->version.empty()) co_return co_await give_document(asked->package);
+    co_return co_await give_tarball(asked->package, asked->version);
+  } catch (const Error& error) {
+    trouble_ = Trouble{error.code(), asked->package, error.what()};
+    throw;
+  }
+}
+
+void RegistryProxy::count(uint64_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ > limits_.total)
+    fail(Code::exhausted, "the packages of one install have more than {} together",
+         format_bytes(limits_.total));
+}
+
+Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
+  std::string body = co_await registry_.raw_document(package, &connections_);
+  count(body.size());
+  const std::string base = url_.substr(0, url_.size() - 1) + std::string{kTarballs};
+  auto work = [package, base, body = std::move(body)] { return rewrite(package, body, base); };
+  Rewritten rewritten = co_await run_blocking(std::move(work));
+  documents_[package] = std::move(rewritten.document);
+  net::HttpAnswer answer;
+  answer.body = std::move(rewritten.body);
+  co_return answer;
+}
+
+Task<net::HttpAnswer> RegistryProxy::give_tarball(std::string package, std::string version) {
+  const PackageDocument* document = this->document(package);
+  const PackageVersion* found = document != nullptr ? find_version(*document, version) : nullptr;
+  if (found == nullptr) fail(Code::not_found, "{} {} was not offered here", package, version);
+  uint64_t received = 0;
+  DownloadProgress progress = [&](uint64_t bytes, uint64_t total) {
+    if (std::max(bytes, total) > limits_.tarball)
+      fail(Code::exhausted, "{} {} has more than {}", package, version,
+           format_bytes(limits_.tarball));
+    // A second attempt starts from zero.
+    count(bytes > received ? bytes - received : bytes);
+    received = bytes;
+  };
+  net::HttpAnswer answer;
+  answer.file = co_await registry_.download(*found, directory_, std::move(progress), &connections_);
+  answer.type = "application/octet-stream";
+  answer.size = received;
+  ++packages_;
+  if (on_progress_) on_progress_(*this);
+  co_return answer;
+}
+
+}  // namespace belljar::packages
