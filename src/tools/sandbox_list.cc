@@ -18,6 +18,7 @@ json::object output_schema() {
   properties["image"] = text;
   properties["nodeVersion"] = text;
   properties["created"] = text;
+  properties["ageSeconds"] = integer;
   properties["idleSeconds"] = integer;
   properties["lifetimeLeftSeconds"] = integer;
   properties["running"] = integer;
@@ -56,6 +57,7 @@ json::object fields(const SandboxInfo& info) {
   object["image"] = info.image.name;
   object["nodeVersion"] = info.image.node_version;
   object["created"] = iso_time(info.created);
+  object["ageSeconds"] = info.age.count();
   object["idleSeconds"] = info.idle.count();
   object["lifetimeLeftSeconds"] = info.lifetime_left.count();
   object["running"] = info.running;
