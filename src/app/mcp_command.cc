@@ -4,11 +4,14 @@
 #include <csignal>
 
 #include "app/commands.h"
+#include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
 #include "base/posix.h"
 #include "mcp/server.h"
+#include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
+#include "tools/script_prompt.h"
 #include "tools/tools.h"
 
 namespace belljar::app {
@@ -33,14 +36,31 @@ Task<> stop_on_signal(mcp::StdioTransport& transport) {
   transport.stop();
 }
 
+// The socket for `belljar list` and its siblings. Everything else works without it.
+std::unique_ptr<OwnSocket> open_socket() {
+  try {
+    return std::make_unique<OwnSocket>(ServerSockets::make(ServerSockets::usual_path()));
+  } catch (const Error& e) {
+    log::info("`belljar list` will not find this server: {}", e.what());
+    return nullptr;
+  }
+}
+
 Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
   mcp::Server server{server_info()};
   const tools::Context context{wiring.sandboxes(), wiring, wiring.clock(), config.tools};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
+  server.add(tools::make_script_prompt(config.tools));
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};
+  const auto socket = open_socket();
+  std::optional<mcp::SocketTransport> local;
+  if (socket) {
+    local.emplace(executor, server, socket->take());
+    tasks.spawn("serve local clients", local->run());
+  }
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();
