@@ -158,9 +158,9 @@ void CommandLine::add_sessions() {
       "Sandboxes live in the server that made them, so this speaks with every running `belljar "
       "mcp` "
       "of\nthis user (one that was started with sudo is root's: use sudo here, too).";
-  list = app.add_subcommand("list", "show the sandboxes in running servers");
+  list = app.add_subcommand("list", "show the sandboxes of running servers");
   list->add_flag("--json", json, "print JSON");
-  exec = app.add_subcommand("exec", "run a command in such a sandbox");
+  exec = app.add_subcommand("exec", "run a command in a sandbox of a running server");
   exec->add_option("ID", exec_options.id, kSandbox)->required();
   exec->add_option("COMMAND", exec_options.command,
                    "a line for /bin/sh, or a command and its arguments; put it after --")
@@ -171,11 +171,11 @@ void CommandLine::add_sessions() {
       std::string{"Prints what the command printed when it has ended. The exit status is the "
                   "command's; 124 if its time\nwas up, 128 + N if signal N killed it.\n"} +
       "Example: belljar exec 3f2a -- ls -l /workspace\n\n" + kFooterOfAll);
-  logs = app.add_subcommand("logs", "show what a background process in such a sandbox printed");
+  logs = app.add_subcommand("logs", "show what a background process in a sandbox printed");
   logs->add_option("ID", logs_options.id, kSandbox)->required();
   logs->add_flag("-f,--follow", logs_options.follow, "go on until the process ends");
   logs->add_option("--process", logs_options.process, "its number; default: the newest");
-  stop = app.add_subcommand("stop", "end such sandboxes, with all that runs in them");
+  stop = app.add_subcommand("stop", "end sandboxes, with all that runs in them");
   stop->add_option("ID", ids, kSandbox)->required();
   for (CLI::App* command : {list, logs, stop}) command->footer(kFooterOfAll);
 }

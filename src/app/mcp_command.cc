@@ -11,6 +11,7 @@
 #include "mcp/server.h"
 #include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
+#include "tools/file_resources.h"
 #include "tools/script_prompt.h"
 #include "tools/tools.h"
 
@@ -46,6 +47,12 @@ std::unique_ptr<OwnSocket> open_socket() {
   }
 }
 
+// The host directory that is shared with programs; "" for none.
+std::string files_directory() {
+  const std::string path = environment("FILES_DIR");
+  return path.empty() ? environment("JS_SANDBOX_OUTPUT_DIR") : path;
+}
+
 Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
@@ -53,6 +60,12 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const tools::Context context{wiring.sandboxes(), wiring, wiring.clock(), config.tools};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
   server.add(tools::make_script_prompt(config.tools));
+  std::optional<tools::FileWatch> watch;
+  if (const std::string path = files_directory(); !path.empty()) {
+    const auto files = tools::share_files(path, open_directory(path).get());
+    watch.emplace(executor, server, files);
+    tools::add_file_resources(server, files, *watch);
+  }
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};
   const auto socket = open_socket();
@@ -64,13 +77,14 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();
+  if (watch) co_await watch->stop();
   co_await wiring.shut_down();
 }
 
 }  // namespace
 
 int mcp_command(const LoadedConfig& loaded) {
-  if (!environment("FILES_DIR").empty() || !environment("JS_SANDBOX_OUTPUT_DIR").empty()) {
+  if (!files_directory().empty()) {
     log::warning(
         "FILES_DIR is set, but this version of belljar cannot mount a host directory yet: programs "
         "get an "

@@ -65,13 +65,16 @@ Task<> Sessions::add_sessions_of(Link& link, std::vector<Session>& sessions) {
 Task<Session> Sessions::find(std::string beginning) {
   const std::vector<Session> all = co_await list();
   const Session* found = nullptr;
+  const Session* another = nullptr;
   for (const Session& session : all) {
+    if (session.id == beginning) co_return session;
     if (!begins_with(session.id, beginning)) continue;
-    if (found != nullptr && session.id != beginning) {
-      fail(Code::invalid, "more than one sandbox begins with \"{}\": {}, {}; give more of the id",
-           beginning, found->id, session.id);
-    }
+    if (another == nullptr) another = found;
     found = &session;
+  }
+  if (another != nullptr) {
+    fail(Code::invalid, "more than one sandbox begins with \"{}\": {}, {}; give more of the id",
+         beginning, another->id, found->id);
   }
   if (found == nullptr || beginning.empty()) {
     fail(Code::not_found, "no such sandbox: {}; `belljar list` shows those that live", beginning);
