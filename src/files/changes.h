@@ -77,6 +77,10 @@ class ChangeTracker {
   Mark mark();
   Changes changes(const Mark& mark);
 
+  // Makes the next look a full scan: for moments when exactness matters more than its time, such as
+  // the end of a run that took much longer than a scan does.
+  void distrust() { is_current_ = false; }
+
   // How long to wait after mark() before a program may start: before Linux 6.13, and on some file
   // systems still, a file that is written twice within one tick of the kernel's clock (1 to 10 ms)
   // gets the same ctime twice. Zero unless something was written just now.

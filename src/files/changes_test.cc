@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <thread>
 
 #include "files/testing.h"
@@ -10,10 +11,8 @@
 namespace belljar::files {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using Lines = std::vector<std::string>;
 
 // Every test runs twice: with a full scan at each look, and with watches.
@@ -324,7 +323,7 @@ TEST(ChangeTracker, HasToSettleOnlyAfterAWrite) {
 }
 
 TEST(ChangeTracker, CannotBeStoppedByAHundredThousandFiles) {  // HF12
-  const TestDirectory test;
+  const TestDirectory test{"/dev/shm"};
   test.make_directory("d");
   const Fd folder{sys(::open(test.path("d").c_str(), O_RDONLY | O_CLOEXEC), "open")};
   for (int i = 0; i < 100'000; ++i) {

@@ -19,8 +19,9 @@ namespace belljar::files {
 // and write plainly, as a program would.
 class TestDirectory {
  public:
-  TestDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "belljar-files-XXXXXX").string();
+  TestDirectory() : TestDirectory{std::filesystem::temp_directory_path().string()} {}
+  explicit TestDirectory(const std::string& where) {
+    std::string name = where + "/belljar-files-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) fail_errno(errno, "create " + name);
     path_ = name;
   }

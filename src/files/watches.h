@@ -14,8 +14,9 @@ struct Folder;
 
 // Tells which names in which folders may have changed (inotify), so that only they are looked at
 // again. The kernel collects; nothing is read until drain() is called, so a busy program costs
-// nothing. What it does not see: changes by other names of a file outside of the watched folders,
-// through a memory mapping before it is closed, and beneath an overlay by way of the overlay.
+// nothing. What it does not see: writing to a file by another name of it that is outside of the
+// watched folders, or gone again at the next look; a memory mapping before it is closed; and what
+// happens by way of an overlay above the folders.
 class Watches {
  public:
   struct Event {
