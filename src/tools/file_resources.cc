@@ -67,6 +67,17 @@ std::optional<std::string> load(const SharedFiles& files, const std::string& pat
   return bytes;
 }
 
+std::optional<json::array> read_contents(const SharedFiles& files, const std::string& path,
+                                         const std::string& uri) {
+  const auto bytes = load(files, path);
+  if (!bytes) return std::nullopt;
+  const auto type = files::content_type(path, *bytes, files::Part::whole);
+  json::array contents;
+  contents.emplace_back(type.is_text ? mcp::text_contents(uri, type.mime, *bytes)
+                                     : mcp::blob_contents(uri, type.mime, base64(*bytes)));
+  return contents;
+}
+
 class FileSource final : public mcp::ResourceSource {
  public:
   FileSource(std::shared_ptr<const SharedFiles> files, FileWatch& watch)
@@ -96,14 +107,8 @@ class FileSource final : public mcp::ResourceSource {
   Task<std::optional<json::array>> read(std::string uri, mcp::Call&) override {
     const auto path = path_of_uri(*files_, uri);
     if (!path) co_return std::nullopt;
-    auto work = [files = files_, path] { return load(*files, *path); };
-    const std::optional<std::string> bytes = co_await run_blocking(work);
-    if (!bytes) co_return std::nullopt;
-    const auto type = files::content_type(*path, *bytes, files::Part::whole);
-    json::array contents;
-    contents.emplace_back(type.is_text ? mcp::text_contents(uri, type.mime, *bytes)
-                                       : mcp::blob_contents(uri, type.mime, base64(*bytes)));
-    co_return contents;
+    auto work = [files = files_, path, uri] { return read_contents(*files, *path, uri); };
+    co_return co_await run_blocking(work);
   }
 
   void interest_changed() override { watch_.interest_changed(); }

@@ -30,7 +30,7 @@ class World {
       : parent_{make_parent()},
         arrived_{executor, std::chrono::steady_clock::time_point::max()},
         files_{share_files(root(), open_directory(root()).get())},
-        watch_{executor, server_, files_},
+        watch_{executor, server_, files_, FileWatchOptions{milliseconds{1}, 0}},
         connection_{executor, server_, "", [this](const mcp::Outgoing& sent) { take(sent); }} {
     add_file_resources(server_, files_, watch_);
   }
@@ -123,7 +123,7 @@ class World {
   }
 
   std::string parent_;
-  mcp::Server server_{mcp::demo()};
+  mcp::Server server_{mcp::demo(), mcp::ServerOptions{.page_size = 400}};
   std::vector<json::object> received_;
   asio::steady_timer arrived_;
   std::shared_ptr<const SharedFiles> files_;
@@ -230,9 +230,6 @@ Task<> large(World& world) {
   const std::string words{answer.at("error").at("message").as_string()};
   EXPECT_THAT(words, HasSubstr("big is larger than 10 MiB"));
   EXPECT_THAT(words, HasSubstr("sandbox_read_file"));
-  fs::resize_file(world.root() + "/big", 10u << 20);
-  const json::object most = co_await world.read(world.uri("big"));
-  EXPECT_TRUE(most.contains("result"));
 }
 TEST(FileResources, LargerThanTheLimitAreRefusedWithAdvice) {
   check(large);

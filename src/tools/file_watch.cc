@@ -6,10 +6,21 @@ namespace belljar::tools {
 
 namespace {
 
-constexpr milliseconds kPause{200};  // between two looks
 constexpr size_t kMaxWatched = 1024;
 constexpr int kMaxPasses = 3;
 constexpr milliseconds kClockTick{20};  // the coarsest clock of a kernel is 10 ms
+
+// Where to watch: first where the files are that somebody waits for, then wherever files are.
+std::vector<std::string> folders_of_interest(const std::vector<std::string>& watched_paths,
+                                             const FileList& list) {
+  std::vector<std::string> folders;
+  for (const std::string& path : watched_paths) {
+    const size_t slash = path.rfind('/');
+    if (slash != std::string::npos) folders.push_back(path.substr(0, slash));
+  }
+  folders.insert(folders.end(), list.folders.begin(), list.folders.end());
+  return folders;
+}
 
 int64_t in_ns(const timespec& time) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
@@ -18,8 +29,8 @@ int64_t in_ns(const timespec& time) {
 }  // namespace
 
 FileWatch::FileWatch(const asio::any_io_executor& executor, mcp::Server& server,
-                     std::shared_ptr<const SharedFiles> files)
-    : server_{server}, files_{std::move(files)}, tasks_{executor} {}
+                     std::shared_ptr<const SharedFiles> files, FileWatchOptions options)
+    : server_{server}, files_{std::move(files)}, options_{options}, tasks_{executor} {}
 
 FileWatch::Look FileWatch::look_at(const SharedFiles& files, const std::string& path) {
   std::optional<files::Info> info;
@@ -65,8 +76,11 @@ void FileWatch::take_up(const std::set<std::string, std::less<>>& uris) {
 FileWatch::Round FileWatch::look_around(FolderWatch& folders, const SharedFiles& files,
                                         WatchedFiles watched) {
   folders.drain();  // before looking: what happens from here on wakes us again
+  std::vector<std::string> waited_for;
+  for (const auto& [uri, file] : watched) waited_for.push_back(file.path);
   FileList list = list_files(files);
-  for (int i = 0; i < kMaxPasses && folders.set(files.directory, list.folders); ++i) {
+  for (int i = 0; i < kMaxPasses; ++i) {
+    if (!folders.set(files.directory, folders_of_interest(waited_for, list))) break;
     list = list_files(files);
   }
   Round round;
@@ -91,14 +105,16 @@ Task<> FileWatch::watch() {
   asio::posix::stream_descriptor events{co_await asio::this_coro::executor,
                                         folders->events().release()};
   while (true) {
+    const auto begin = std::chrono::steady_clock::now();
     Round round = co_await look(folders);
+    const auto rest = options_.rest * (std::chrono::steady_clock::now() - begin);
     if (round.unsettled) {
       co_await sleep_for(kClockTick);
       round = co_await look(folders);
     }
     apply(std::move(round));
     co_await events.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    co_await sleep_for(kPause);
+    co_await sleep_for(std::max<std::chrono::steady_clock::duration>(options_.pause, rest));
   }
 }
 

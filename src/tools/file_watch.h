@@ -13,9 +13,14 @@
 
 namespace belljar::tools {
 
+struct FileWatchOptions {
+  milliseconds pause{200};  // between two looks, but at least
+  int rest = 9;             // times as long as a look took: then it uses a tenth of a core
+};
+
 // Tells clients what changes in FILES_DIR, while and only while some client wants to know. However
-// much programs write there, it looks no more often than five times a second, and at no more than a
-// fixed number of files.
+// much programs write there, it looks no more often than five times a second, at no more than a
+// fixed number of files, and never uses more than a tenth of a core.
 //
 //   FileWatch watch{executor, server, files};
 //   add_file_resources(server, files, watch);
@@ -24,7 +29,7 @@ class FileWatch {
  public:
   // Does nothing until a client is interested. `server` must outlive this.
   FileWatch(const asio::any_io_executor& executor, mcp::Server& server,
-            std::shared_ptr<const SharedFiles> files);
+            std::shared_ptr<const SharedFiles> files, FileWatchOptions options = {});
 
   // Begins, adapts or ends the watch according to Server::resource_interest().
   void interest_changed();
@@ -68,6 +73,7 @@ class FileWatch {
 
   mcp::Server& server_;
   std::shared_ptr<const SharedFiles> files_;
+  FileWatchOptions options_;
   WatchedFiles watched_;
   std::optional<std::vector<std::string>> listed_;  // the list that clients know
   bool list_wanted_ = false;
