@@ -13,6 +13,7 @@ namespace belljar::app {
 namespace {
 
 constexpr milliseconds kFollowInterval{250};
+constexpr int64_t kLogPart = 1 << 20;  // bytes asked for at once
 
 std::vector<ServerSockets::Server> running_servers() {
   const auto sockets = ServerSockets::find(ServerSockets::usual_path());
@@ -128,7 +129,7 @@ Task<int> exec(Sessions& sessions, ExecOptions options) {
 
 Task<int> logs(Sessions& sessions, LogsOptions options) {
   const Session session = co_await sessions.find(options.id);
-  json::object arguments;
+  json::object arguments{{"maxBytes", kLogPart}};
   if (options.process) arguments["process"] = *options.process;
   while (true) {
     json::object result = co_await call_tool(session, "sandbox_logs", arguments);
@@ -137,7 +138,7 @@ Task<int> logs(Sessions& sessions, LogsOptions options) {
       fmt::print(stderr, "belljar: {} bytes are no longer kept\n", number(part, "dropped"));
     }
     write_all(STDOUT_FILENO, text(part, "text"));
-    const bool at_end = text(part, "text").empty();
+    const bool at_end = !is_true(part, "more");
     if (at_end && !(options.follow && is_true(part, "running"))) co_return 0;
     arguments["process"] = number(part, "process");
     arguments["cursor"] = number(part, "cursor");

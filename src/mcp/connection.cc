@@ -128,8 +128,11 @@ void Connection::handle_legacy(Message message, const Send& send) {
 }
 
 void Connection::note_interest(std::string_view method) {
-  if (method == "resources/list") session_.set_listed();
-  if (method.starts_with("resources/")) server_.interest_changed();
+  const bool listed = method == "resources/list";
+  if (listed) session_.set_listed();
+  if (listed || method == "resources/subscribe" || method == "resources/unsubscribe") {
+    server_.interest_changed();
+  }
 }
 
 ActiveCall::Setup Connection::setup_for(const Message& message, const Send& send) const {

@@ -209,21 +209,21 @@ const one = result({ sandboxes: [{ container_id: 'js-sbx-1' }] });
 describe('belljar logs', () => {
   test('prints what there is, part by part', async (t) => {
     const asked = [];
-    const parts = ['one\n', 'two\n', ''];
+    const parts = ['one\n', 'two\n', 'three\n'];
     await fakeServer(t, (name, args) => {
       if (name === 'sandbox_list') return one;
       asked.push(args);
       const cursor = args.cursor ?? 0;
-      return result({ process: 2, running: true, text: parts[cursor], cursor: Math.min(cursor + 1, 2), dropped: cursor ? 0 : 7 });
+      return result({ process: 2, running: true, text: parts[cursor], cursor: cursor + 1, dropped: cursor ? 0 : 7, more: cursor < 2 });
     });
     const { code, stdout, stderr } = await run('logs', '1');
     assert.equal(code, 0);
-    assert.equal(stdout, 'one\ntwo\n');
+    assert.equal(stdout, parts.join(''));
     assert.match(stderr, /7 bytes are no longer kept/);
     assert.deepEqual(asked, [
-      { container_id: 'js-sbx-1' },
-      { container_id: 'js-sbx-1', process: 2, cursor: 1 },
-      { container_id: 'js-sbx-1', process: 2, cursor: 2 },
+      { container_id: 'js-sbx-1', maxBytes: 1048576 },
+      { container_id: 'js-sbx-1', maxBytes: 1048576, process: 2, cursor: 1 },
+      { container_id: 'js-sbx-1', maxBytes: 1048576, process: 2, cursor: 2 },
     ]);
   });
 
@@ -234,7 +234,7 @@ describe('belljar logs', () => {
       if (name === 'sandbox_list') return one;
       assert.equal(args.process, 5);
       const text = texts[calls++];
-      return result({ process: 5, running: calls < texts.length, text, cursor: calls, dropped: 0 });
+      return result({ process: 5, running: calls < texts.length, text, cursor: calls, dropped: 0, more: false });
     });
     const { code, stdout } = await run('logs', '--follow', '--process', '5', 'js-sbx-1');
     assert.deepEqual([code, stdout], [0, 'abc']);
