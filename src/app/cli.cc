@@ -64,6 +64,9 @@ struct CommandLine {
   Flags flags;
   RunOptions run_options;
   std::vector<std::string> variables;
+  ExecOptions exec_options;
+  LogsOptions logs_options;
+  std::vector<std::string> ids;
   bool json = false;
   std::string version;
   CLI::App* run = nullptr;
@@ -71,13 +74,19 @@ struct CommandLine {
   CLI::App* config = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* runtime = nullptr;
-  CLI::App* list = nullptr;
+  CLI::App* runtime_list = nullptr;
   CLI::App* install = nullptr;
   CLI::App* remove = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* exec = nullptr;
+  CLI::App* logs = nullptr;
+  CLI::App* stop = nullptr;
 
   CommandLine();
   void add_run();
   void add_runtime();
+  void add_sessions();
+  int execute_sessions();
   int execute();
 };
 
@@ -90,6 +99,7 @@ CommandLine::CommandLine() {
   mcp = app.add_subcommand("mcp", "serve MCP on stdin and stdout: what an MCP client starts");
   mcp->footer("Ends when stdin ends or on SIGTERM; every sandbox is destroyed first.");
   add_settings(*mcp, flags);
+  add_sessions();
   add_runtime();
   config = app.add_subcommand("config", "show every setting, its value and where it comes from");
   config->add_flag("--json", json, "print JSON");
@@ -129,8 +139,8 @@ void CommandLine::add_run() {
 void CommandLine::add_runtime() {
   runtime = app.add_subcommand("runtime", "list, install and remove Node.js versions");
   runtime->require_subcommand(1);
-  list = runtime->add_subcommand("list", "show the installed Node.js versions");
-  list->add_flag("--json", json, "print JSON");
+  runtime_list = runtime->add_subcommand("list", "show the installed Node.js versions");
+  runtime_list->add_flag("--json", json, "print JSON");
   install = runtime->add_subcommand("install", "install a Node.js from the npm registry");
   install->add_option("VERSION", version, "such as 24, 22.23.3, lts or node:26-slim")->required();
   install->footer(
@@ -138,7 +148,43 @@ void CommandLine::add_runtime() {
   remove = runtime->add_subcommand("remove", "remove an installed Node.js");
   remove->add_option("VERSION", version, "an exact version, as `belljar runtime list` shows it")
       ->required();
-  for (CLI::App* command : {list, install, remove}) add_settings(*command, flags);
+  for (CLI::App* command : {runtime_list, install, remove}) add_settings(*command, flags);
+}
+
+void CommandLine::add_sessions() {
+  constexpr const char* kSandbox =
+      "the sandbox: its id, or how it begins (js-sbx- may be left out)";
+  constexpr const char* kFooterOfAll =
+      "Sandboxes live in the server that made them, so this speaks with every running `belljar "
+      "mcp` "
+      "of\nthis user (one that was started with sudo is root's: use sudo here, too).";
+  list = app.add_subcommand("list", "show the sandboxes of running servers");
+  list->add_flag("--json", json, "print JSON");
+  exec = app.add_subcommand("exec", "run a command in a sandbox of a running server");
+  exec->add_option("ID", exec_options.id, kSandbox)->required();
+  exec->add_option("COMMAND", exec_options.command,
+                   "a line for /bin/sh, or a command and its arguments; put it after --")
+      ->required();
+  exec->add_option("--timeout", exec_options.timeout_ms, "milliseconds until it is killed")
+      ->check(CLI::PositiveNumber);
+  exec->footer(
+      std::string{"Prints what the command printed when it has ended. The exit status is the "
+                  "command's; 124 if its time\nwas up, 128 + N if signal N killed it.\n"} +
+      "Example: belljar exec 3f2a -- ls -l /workspace\n\n" + kFooterOfAll);
+  logs = app.add_subcommand("logs", "show what a background process in a sandbox printed");
+  logs->add_option("ID", logs_options.id, kSandbox)->required();
+  logs->add_flag("-f,--follow", logs_options.follow, "go on until the process ends");
+  logs->add_option("--process", logs_options.process, "its number; default: the newest");
+  stop = app.add_subcommand("stop", "end sandboxes, with all that runs in them");
+  stop->add_option("ID", ids, kSandbox)->required();
+  for (CLI::App* command : {list, logs, stop}) command->footer(kFooterOfAll);
+}
+
+int CommandLine::execute_sessions() {
+  if (list->parsed()) return session_list_command(json);
+  if (exec->parsed()) return session_exec_command(exec_options);
+  if (logs->parsed()) return session_logs_command(logs_options);
+  return session_stop_command(ids);
 }
 
 int CommandLine::execute() {
@@ -154,9 +200,10 @@ int CommandLine::execute() {
   if (mcp->parsed()) return mcp_command(loaded);
   if (config->parsed()) return config_command(loaded, json);
   if (doctor->parsed()) return doctor_command(loaded, json);
-  if (list->parsed()) return runtime_list_command(loaded, json);
+  if (runtime_list->parsed()) return runtime_list_command(loaded, json);
   if (install->parsed()) return runtime_install_command(loaded, version);
-  return runtime_remove_command(loaded, version);
+  if (remove->parsed()) return runtime_remove_command(loaded, version);
+  return execute_sessions();
 }
 
 }  // namespace

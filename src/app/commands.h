@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,18 @@ struct RunOptions {
   bool show_time = false;
 };
 
+struct ExecOptions {
+  std::string id;                    // of the sandbox, or how it begins
+  std::vector<std::string> command;  // one line for the shell, or a command and its arguments
+  int64_t timeout_ms = 0;            // 0: the server's default
+};
+
+struct LogsOptions {
+  std::string id;
+  std::optional<int64_t> process;  // the newest if not set
+  bool follow = false;
+};
+
 int run_command(const LoadedConfig& loaded, const RunOptions& options);
 int mcp_command(const LoadedConfig& loaded);
 int config_command(const LoadedConfig& loaded, bool json);
@@ -27,5 +40,11 @@ int doctor_command(const LoadedConfig& loaded, bool json);
 int runtime_list_command(const LoadedConfig& loaded, bool json);
 int runtime_install_command(const LoadedConfig& loaded, const std::string& version);
 int runtime_remove_command(const LoadedConfig& loaded, const std::string& version);
+
+// Those about the sandboxes in running servers.
+int session_list_command(bool json);
+int session_exec_command(const ExecOptions& options);
+int session_logs_command(const LogsOptions& options);
+int session_stop_command(const std::vector<std::string>& ids);
 
 }  // namespace belljar::app

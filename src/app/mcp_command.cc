@@ -4,10 +4,14 @@
 #include <csignal>
 
 #include "app/commands.h"
+#include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
 #include "mcp/server.h"
+#include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
+#include "tools/file_resources.h"
+#include "tools/script_prompt.h"
 #include "tools/tools.h"
 
 namespace belljar::app {
@@ -32,18 +36,43 @@ Task<> stop_on_signal(mcp::StdioTransport& transport) {
   transport.stop();
 }
 
+// The socket for `belljar list` and its siblings. Everything else works without it.
+std::unique_ptr<OwnSocket> open_socket() {
+  try {
+    return std::make_unique<OwnSocket>(ServerSockets::make(ServerSockets::usual_path()));
+  } catch (const Error& e) {
+    log::info("`belljar list` will not find this server: {}", e.what());
+    return nullptr;
+  }
+}
+
 Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
   mcp::Server server{server_info()};
+  tools::Settings settings = config.tools;
+  settings.downloads_dir = config.data_dir;
   const tools::Context context{wiring.sandboxes(), wiring,         wiring.registry(),
-                               wiring.clock(),     wiring.files(), config.tools};
+                               wiring.clock(),     wiring.files(), settings};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
+  server.add(tools::make_script_prompt(config.tools));
+  std::optional<tools::FileWatch> watch;
+  if (wiring.files() != nullptr) {
+    watch.emplace(executor, server, wiring.files()->shared);
+    tools::add_file_resources(server, wiring.files()->shared, *watch);
+  }
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};
+  const auto socket = open_socket();
+  std::optional<mcp::SocketTransport> local;
+  if (socket) {
+    local.emplace(executor, server, socket->take());
+    tasks.spawn("serve local clients", local->run());
+  }
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();
+  if (watch) co_await watch->stop();
   co_await wiring.shut_down();
 }
 

@@ -159,6 +159,11 @@ std::vector<Setting> make_settings() {
       [](const Config& c) { return c.tools.max_run_timeout.count(); },
       [](Config& c, int64_t v) { c.tools.max_run_timeout = milliseconds{v}; }));
   list.push_back(count(
+      "install-timeout", Variables{"BELLJAR_INSTALL_TIMEOUT"},
+      "time for installing the dependencies of one run", 1000, kHour, " of milliseconds",
+      [](const Config& c) { return c.tools.install_timeout.count(); },
+      [](Config& c, int64_t v) { c.tools.install_timeout = milliseconds{v}; }));
+  list.push_back(count(
       "session-lifetime", Variables{"NODE_CONTAINER_TIMEOUT"}, "how long a session sandbox lives",
       1, 604800, " of seconds",
       [](const Config& c) { return int64_t{c.sessions.lifetime.count()}; },

@@ -110,7 +110,8 @@ void Connection::handle_modern(Message message, const Send& send) {
 
 void Connection::handle_legacy(Message message, const Send& send) {
   if (auto reply = session_.answer(message.method, message.params)) {
-    return send(make_answer(*message.id, std::move(*reply)));
+    send(make_answer(*message.id, std::move(*reply)));
+    return note_interest(message.method);
   }
   if (message.method == "server/discover") {
     return refuse(send, message.id, *check_envelope(message.params));
@@ -122,7 +123,16 @@ void Connection::handle_legacy(Message message, const Send& send) {
   ActiveCall::Setup setup = setup_for(message, send);
   setup.version = session_.version();
   setup.connection_level = &session_.log_level();
+  note_interest(message.method);
   start(std::move(message), std::move(setup));
+}
+
+void Connection::note_interest(std::string_view method) {
+  const bool listed = method == "resources/list";
+  if (listed) session_.set_listed();
+  if (listed || method == "resources/subscribe" || method == "resources/unsubscribe") {
+    server_.interest_changed();
+  }
 }
 
 ActiveCall::Setup Connection::setup_for(const Message& message, const Send& send) const {
@@ -166,7 +176,7 @@ void Connection::cancel(const json::object& params) {
   const json::value* member = find(params, "requestId");
   const std::optional<Id> id = member != nullptr ? read_id(*member) : std::nullopt;
   if (!id) return;
-  subscriptions_.erase(key_of(*id));
+  if (subscriptions_.erase(key_of(*id)) > 0) server_.interest_changed();
   const auto at = calls_.find(key_of(*id));
   if (at == calls_.end()) return;
   const Running running = std::move(at->second);
@@ -191,6 +201,7 @@ void Connection::listen(Message message, const Send& send) {
   send(make_acknowledgement(subscription));
   if (subscription.empty()) return send(make_farewell(subscription, server_));
   subscriptions_.emplace(key_of(*message.id), std::move(subscription));
+  server_.interest_changed();
 }
 
 void Connection::announce(const Change& change) {
@@ -198,6 +209,15 @@ void Connection::announce(const Change& change) {
   if (session_.wants(change)) send_(make_notice(change));
   for (const auto& [key, subscription] : subscriptions_) {
     if (subscription.wants(change)) subscription.send(make_notice(change, subscription));
+  }
+}
+
+void Connection::add_interest(ResourceInterest& interest) const {
+  if (stopped_) return;
+  session_.add_interest(interest);
+  for (const auto& [key, subscription] : subscriptions_) {
+    interest.list |= subscription.resources;
+    interest.uris.insert(subscription.uris.begin(), subscription.uris.end());
   }
 }
 
@@ -213,6 +233,7 @@ Task<> Connection::stop() {
   for (const auto& [key, running] : calls_) running.call->mute();
   calls_.clear();
   subscriptions_.clear();
+  server_.interest_changed();
   co_await tasks_.stop();
 }
 

@@ -40,6 +40,9 @@ class Connection {
   // Tells the client of a change if it wants to know; see Server::announce_….
   void announce(const Change& change);
 
+  // Adds what this client wants to be told about resources.
+  void add_interest(ResourceInterest& interest) const;
+
   // Gives every open subscriptions/listen its result. For a shutdown that the client is to notice.
   void end_subscriptions();
 
@@ -67,6 +70,7 @@ class Connection {
   void listen(Message message, const Send& send);
   void start(Message message, ActiveCall::Setup setup);
   void cancel(const json::object& params);
+  void note_interest(std::string_view method);
   Task<> serve(std::shared_ptr<ActiveCall> call, std::string method, json::object params);
   ActiveCall::Setup setup_for(const Message& message, const Send& send) const;
 

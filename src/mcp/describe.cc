@@ -54,6 +54,9 @@ json::object describe(const ResourceInfo& info) {
   put(result, "description", info.description);
   put(result, "mimeType", info.mime_type);
   if (info.size) result.emplace("size", *info.size);
+  if (!info.last_modified.empty()) {
+    result.emplace("annotations", json::object{{"lastModified", info.last_modified}});
+  }
   return result;
 }
 

@@ -56,6 +56,9 @@ class Texts final : public ResourceSource {
     contents.emplace_back(text_contents(uri, "text/plain", "content"));
     co_return contents;
   }
+  void interest_changed() override { ++times_told; }
+
+  static inline int times_told = 0;
 };
 
 class Cities final : public Completer {
@@ -212,12 +215,39 @@ TEST_F(Features, TellALegacyClientOfTheResourcesItWatches) {
       "params":{"uri":"test://w"}})"));
 }
 
+// What the server knows its clients to be interested in, e.g. "list test://w", at this step.
+Step note_interest(std::vector<std::string>& notes) {
+  return [&notes](Server& server, Connection&) {
+    const ResourceInterest interest = server.resource_interest();
+    std::string note = interest.list ? "list" : "";
+    for (const std::string& uri : interest.uris) note += " " + uri;
+    notes.push_back(note);
+  };
+}
+
 std::string listen(std::string_view id, std::string_view wanted) {
   return modern(id, "subscriptions/listen", fmt::format(R"("notifications":{})", wanted));
 }
 
 void end(Server&, Connection& connection) {
   connection.end_subscriptions();
+}
+
+TEST_F(Features, LearnWhichChangesClientsAreInterestedIn) {
+  const std::string uri = R"({"uri":"test://w"})";
+  const auto wanted = R"({"resourcesListChanged":true,"resourceSubscriptions":["test://m"]})";
+  std::vector<std::string> notes;
+  Texts::times_told = 0;
+  const Step note = note_interest(notes);
+  talk(server, {request("1", "resources/read", uri), modern("2", "resources/list"), note,
+                request("3", "resources/subscribe", uri), note, listen("4", wanted), note,
+                request("5", "resources/unsubscribe", uri), note,
+                notification("notifications/cancelled", R"({"requestId":4})"), note,
+                request("6", "resources/list"), note});
+  EXPECT_THAT(notes,
+              ElementsAre("", " test://w", "list test://m test://w", "list test://m", "", "list"));
+  EXPECT_EQ(Texts::times_told, 6);  // the last time when the client went
+  EXPECT_TRUE(server.resource_interest().empty());
 }
 
 TEST_F(Features, TellAModernClientWhatItListensTo) {

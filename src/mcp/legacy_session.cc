@@ -25,6 +25,11 @@ bool LegacySession::wants(const Change& change) const {
   return change.kind != Change::Kind::resource || watched_.contains(change.uri);
 }
 
+void LegacySession::add_interest(ResourceInterest& interest) const {
+  interest.list |= listed_;
+  interest.uris.insert(watched_.begin(), watched_.end());
+}
+
 Reply LegacySession::initialize(const json::object& params) {
   const json::string* requested = find_string(params, "protocolVersion");
   if (requested == nullptr) return RpcError{kInvalidParams, "protocolVersion must be a string"};

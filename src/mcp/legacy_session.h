@@ -19,6 +19,10 @@ class LegacySession {
   // Nothing if it is not one of these methods, or not offered by this server.
   std::optional<Reply> answer(const std::string& method, const json::object& params);
 
+  // The client has asked for the list of resources, so it is interested in changes to it.
+  void set_listed() { listed_ = true; }
+  void add_interest(ResourceInterest& interest) const;
+
   void set_initialized() { initialized_ = !negotiated_.empty(); }
 
   // The version the handshake agreed on; "" before it.
@@ -40,6 +44,7 @@ class LegacySession {
   const Server& server_;
   std::string negotiated_;
   bool initialized_ = false;
+  bool listed_ = false;
   LogLevel log_level_ = LogLevel::warning;
   std::set<std::string, std::less<>> watched_;  // URIs
 };

@@ -112,13 +112,19 @@ Task<Reply> get_prompt(const Server& server, json::object params, std::string ve
   co_return result;
 }
 
-Task<Reply> list_resources(const Server& server, json::object params, Call& call) {
+Task<Reply> list_resources(const Server& server, json::object params, std::string version,
+                           Call& call) {
+  constexpr std::string_view kHasLastModified = "2025-06-18";
   std::vector<ResourceInfo> all;
   for (const auto& source : server.resources()) {
     auto some = co_await source->list(call);
     all.insert(all.end(), std::move_iterator{some.begin()}, std::move_iterator{some.end()});
   }
-  const auto entry = [&all](size_t i) { return describe(all[i]); };
+  const bool dated = version >= kHasLastModified;
+  const auto entry = [&all, dated](size_t i) {
+    if (!dated) all[i].last_modified.clear();
+    return describe(all[i]);
+  };
   co_return make_page("resources", params, server.options().page_size, all.size(), entry);
 }
 
@@ -151,7 +157,7 @@ Task<Reply> dispatch(const Server& server, const std::string& method, json::obje
                      const std::string& version, Call& call) {
   if (method == "tools/call") return call_tool(server, std::move(params), version, call);
   if (method == "prompts/get") return get_prompt(server, std::move(params), version, call);
-  if (method == "resources/list") return list_resources(server, std::move(params), call);
+  if (method == "resources/list") return list_resources(server, std::move(params), version, call);
   if (method == "resources/read") return read_resource(server, std::move(params), version, call);
   return complete(server, std::move(params), call);
 }

@@ -15,7 +15,8 @@ struct ResourceInfo {
   std::string title;
   std::string description;
   std::string mime_type;
-  std::optional<uint64_t> size;  // bytes
+  std::optional<uint64_t> size;    // bytes
+  std::string last_modified = {};  // ISO 8601; "" for unknown
 };
 
 struct ResourceTemplateInfo {
@@ -50,6 +51,10 @@ class ResourceSource {
   // The contents, or nothing if the URI is not one of this source's or names nothing this owner may
   // see.
   virtual Task<std::optional<json::array>> read(std::string uri, Call& call) = 0;
+
+  // Called whenever clients begin or cease to be interested in changes; Server::resource_interest()
+  // says in which. A source that can change announces changes while there is interest.
+  virtual void interest_changed() {}
 };
 
 }  // namespace belljar::mcp

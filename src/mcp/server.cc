@@ -61,6 +61,16 @@ void Server::announce(const Change& change) {
   for (Connection* connection : connections_) connection->announce(change);
 }
 
+ResourceInterest Server::resource_interest() const {
+  ResourceInterest interest;
+  for (const Connection* connection : connections_) connection->add_interest(interest);
+  return interest;
+}
+
+void Server::interest_changed() {
+  for (const auto& source : resources_) source->interest_changed();
+}
+
 Tool* Server::find_tool(std::string_view name) const {
   return find_by_name(tools_, name);
 }

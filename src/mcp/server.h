@@ -36,6 +36,14 @@ struct Change {
   std::string uri = {};  // of the one resource
 };
 
+// What the clients, all together, want to be told about resources.
+struct ResourceInterest {
+  bool list = false;  // somebody asked to be told of changes to the list, or has seen a list
+  std::set<std::string, std::less<>> uris;  // somebody watches these; any strings
+
+  bool empty() const { return !list && uris.empty(); }
+};
+
 // What is served, whatever the transport: the features, and the connections that are open. Owns the
 // features; knows the connections, which must be gone before it is destroyed. Constructing it and
 // adding to it does no work.
@@ -61,6 +69,8 @@ class Server {
   void announce_resources_changed();
   void announce_resource_updated(std::string uri);
 
+  ResourceInterest resource_interest() const;
+
   const ServerInfo& info() const { return info_; }
   const ServerOptions& options() const { return options_; }
   const std::vector<std::unique_ptr<Tool>>& tools() const { return tools_; }
@@ -79,6 +89,7 @@ class Server {
  private:
   friend class Connection;
   void announce(const Change& change);
+  void interest_changed();
 
   ServerInfo info_;
   ServerOptions options_;

@@ -18,8 +18,8 @@ StdioTransport::StdioTransport(const asio::any_io_executor& executor, Server& se
       tasks_{executor} {}
 
 Task<> StdioTransport::run() {
-  tasks_.spawn("read standard input", read_lines());
-  tasks_.spawn("write standard output", write_lines());
+  tasks_.spawn("read input", read_lines());
+  tasks_.spawn("write output", write_lines());
   try {
     co_await over_.wait();
   } catch (const boost::system::system_error&) {
@@ -54,7 +54,7 @@ Task<> StdioTransport::read_lines() {
     if (const auto line = splitter.finish()) take(*line);
   } catch (const std::exception& e) {
     if (is_cancellation(std::current_exception())) throw;
-    log::debug("standard input: {}", e.what());  // a peer that vanished is an end like any other
+    log::debug("input: {}", e.what());  // a peer that vanished is an end like any other
   }
   over_.set();
 }
@@ -72,7 +72,7 @@ Task<> StdioTransport::write_lines() {
   } catch (const std::exception& e) {
     broken_ = true;
     if (is_cancellation(std::current_exception())) throw;
-    log::debug("standard output: {}", e.what());
+    log::debug("output: {}", e.what());
   }
   changed_.cancel();
   over_.set();

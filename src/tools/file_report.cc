@@ -190,11 +190,11 @@ Task<FilesOfRun> FilesOfRun::begin(const Context& context, Lease& lease) {
   FilesOfRun run;
   run.tracked_ = context.files != nullptr ? context.files->tracked : lease.tracked_files();
   if (!run.tracked_) co_return run;
-  const int parent =
-      context.files != nullptr ? context.files->directory.handle() : lease.sandbox().workspace();
+  const int parent = context.files != nullptr ? context.files->shared->directory.handle()
+                                              : lease.sandbox().workspace();
   run.parent_ = std::make_shared<files::Directory>(parent);
   run.name_ = context.files != nullptr ? "." : "files";
-  if (context.files != nullptr) run.host_path_ = context.files->path;
+  if (context.files != nullptr) run.host_path_ = context.files->shared->path;
   run.mark_ = co_await run.tracked_->mark();
   co_return run;
 }

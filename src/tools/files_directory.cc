@@ -19,7 +19,7 @@ Fd open_shared(const std::string& path) {
   return handle;
 }
 
-std::string place_of(int handle) {
+void check_place(int handle) {
   const std::string place =
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", handle)).string();
   for (const char* forbidden : {"/", "/proc", "/sys", "/dev", "/etc", "/usr", "/boot", "/run"}) {
@@ -30,16 +30,15 @@ std::string place_of(int handle) {
         "it, so it must not be a directory of the system; make one for them",
         place);
   }
-  return place;
 }
 
 }  // namespace
 
-FilesDirectory::FilesDirectory(const std::string& wanted)
-    : handle{std::make_shared<const Fd>(open_shared(wanted))},
-      directory{handle->get()},
+FilesDirectory::FilesDirectory(const std::string& path)
+    : handle{std::make_shared<const Fd>(open_shared(path))},
+      shared{share_files(path, handle->get())},
       tracked{std::make_shared<files::TrackedFiles>(files::Directory{handle->get()})} {
-  path = place_of(handle->get());
+  check_place(handle->get());
 }
 
 }  // namespace belljar::tools

@@ -102,26 +102,6 @@ std::vector<Parameter> program_parameters(const Settings& settings) {
           std::move(input)};
 }
 
-Parameter dependencies_parameter() {
-  Parameter package{.name = "dependency", .type = Type::object};
-  package.fields = {
-      Parameter{.name = "name", .description = "npm package name.", .required = true},
-      Parameter{.name = "version", .description = "Version range or tag.", .required = true}};
-  return Parameter{.name = "dependencies",
-                   .type = Type::array,
-                   .description =
-                       "npm packages to install first. Not supported by this version yet: "
-                       "leave it empty and use what Node.js has built in.",
-                   .fallback = json::value(json::array{}),
-                   .fields = {std::move(package)}};
-}
-
-void refuse_unsupported(const Arguments& arguments) {
-  if (arguments.count("dependencies") == 0) return;
-  fail(Code::unavailable,
-       "argument \"dependencies\" is not supported by this version of belljar yet; run without it");
-}
-
 Program read_program(const Arguments& arguments, const Settings& settings) {
   Program program;
   program.code = arguments.string("code");

@@ -30,12 +30,6 @@ Parameter container_parameter();
 // `language`, `timeoutMs`, `env`, `args` and `stdin`.
 std::vector<Parameter> program_parameters(const Settings& settings);
 
-// Arguments of the vocabulary that this version does not serve yet, known so that
-// refuse_unsupported() can answer with a sentence instead of "unknown". An empty list of
-// dependencies is fine.
-Parameter dependencies_parameter();
-void refuse_unsupported(const Arguments& arguments);
-
 // Error{invalid} for environment variables that are not the program's to set, and for too much of
 // them.
 Program read_program(const Arguments& arguments, const Settings& settings);

@@ -1,15 +1,11 @@
 #include "tools/basic_tool.h"
-#include "tools/program.h"
-#include "tools/progress.h"
-#include "tools/run_result.h"
+#include "tools/program_run.h"
 #include "tools/sandbox_options.h"
 #include "tools/server_program.h"
 
 namespace belljar::tools {
 
 namespace {
-
-constexpr size_t kShownLog = 1u << 20;  // of a server that did not start
 
 mcp::ToolInfo describe(const Settings& settings) {
   mcp::ToolInfo info;
@@ -51,51 +47,19 @@ class RunJs final : public BasicTool {
 
   Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
     const Arguments arguments = read(sent);
-    refuse_unsupported(arguments);
-    Program program = read_program(arguments, context_.settings);
+    ProgramRun run;
+    run.program = read_program(arguments, context_.settings);
+    run.dependencies = read_dependencies(arguments);
+    run.in_session = true;
+    if (arguments.has("listenOnPort")) {
+      run.listen_on = static_cast<uint16_t>(arguments.integer("listenOnPort"));
+    }
     read_network(arguments);
-
     Lease lease = context_.sandboxes.use(arguments.string("container_id"), call.owner());
     check_limits_unchanged(arguments, lease.spec().limits);
     RunReport report;
-    report.limits = lease.spec().limits;
-    report.timeout = program.timeout;
-    Command command = make_command(std::move(program), lease.spec().image, lease.source_slot());
-    if (arguments.has("listenOnPort")) {
-      const auto port = static_cast<uint16_t>(arguments.integer("listenOnPort"));
-      co_return co_await serve(std::move(lease), std::move(command), port, std::move(report));
-    }
-
-    OutputProgress progress{call, context_.clock};
-    RunLimits limits;
-    limits.timeout = report.timeout;
-    limits.output_limit = context_.settings.output_limit;
-    FilesOfRun files = co_await FilesOfRun::begin(context_, lease);
-    report.result = co_await lease.run(std::move(command), limits, progress.live());
-    report.files = co_await files.finish();
-    co_return run_tool_result(std::move(report));
-  }
-
- private:
-  static Task<mcp::ToolResult> serve(Lease lease, Command command, uint16_t port,
-                                     RunReport report) {
-    publish_port(lease, port, co_await asio::this_coro::executor);
-    const std::string id = lease.id();
-    const ServerStart start =
-        co_await start_server(std::move(lease), std::move(command), port, report.timeout);
-    RunResult& result = report.result;
-    result.duration = start.ready_after;
-    report.failure = start.failure;
-    if (start.failure.empty()) {
-      report.background = BackgroundInfo{id, start.process->number(), port};
-      co_return run_tool_result(std::move(report));
-    }
-    result.outcome = *start.process->outcome();
-    const LogBuffer& log = start.process->log();
-    LogBuffer::Part part = log.read(0, kShownLog, true);
-    result.out.text = std::move(part.text);
-    result.out.truncated = part.dropped > 0 || part.more;
-    co_return run_tool_result(std::move(report));
+    co_return co_await run_and_report(context_, std::move(lease), std::move(run), std::move(report),
+                                      call);
   }
 };
 

@@ -1,7 +1,5 @@
 #include "tools/basic_tool.h"
-#include "tools/program.h"
-#include "tools/progress.h"
-#include "tools/run_result.h"
+#include "tools/program_run.h"
 #include "tools/sandbox_options.h"
 
 namespace belljar::tools {
@@ -40,37 +38,28 @@ class RunJsEphemeral final : public BasicTool {
   Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
     const Settings& settings = context_.settings;
     const Arguments arguments = read(sent);
-    refuse_unsupported(arguments);
-    Program program = read_program(arguments, settings);
+    ProgramRun run;
+    run.program = read_program(arguments, settings);
+    run.dependencies = read_dependencies(arguments);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, settings);
     spec.network = read_network(arguments);
     if (context_.files != nullptr) spec.files = context_.files->handle;
-    RunReport report;
-    report.limits = spec.limits;
-    report.timeout = program.timeout;
 
     const auto begin = context_.clock.now();
     std::function<void(std::string_view)> tell = [&call](std::string_view text) {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
-    Command command = make_command(std::move(program), spec.image, 1);
-
     const auto resolved = context_.clock.now();
     Lease lease = co_await context_.sandboxes.create_ephemeral(call.owner(), std::move(spec));
     const auto created = context_.clock.now();
 
-    OutputProgress progress{call, context_.clock};
-    RunLimits limits;
-    limits.timeout = report.timeout;
-    limits.output_limit = settings.output_limit;
-    FilesOfRun files = co_await FilesOfRun::begin(context_, lease);
-    report.result = co_await lease.run(std::move(command), limits, progress.live());
-    report.files = co_await files.finish();
+    RunReport report;
     report.image_time = std::chrono::duration_cast<std::chrono::microseconds>(resolved - begin);
     report.create_time = std::chrono::duration_cast<std::chrono::microseconds>(created - resolved);
-    co_return run_tool_result(std::move(report));
+    co_return co_await run_and_report(context_, std::move(lease), std::move(run), std::move(report),
+                                      call);
   }
 };
 

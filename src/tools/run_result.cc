@@ -20,15 +20,31 @@ double precise_ms(std::chrono::microseconds time) {
 }
 
 std::string telemetry(const RunReport& report) {
+  const auto install_time = report.install ? report.install->time : milliseconds{0};
+  const std::string install_output =
+      report.install ? report.install->output : "Skipped npm install (no dependencies)";
   // By hand, because Boost.JSON writes 27.4 as 2.74E1.
   return fmt::format(
-      "Telemetry:\n{{\"installTimeMs\":0,\"installOutput\":\"Skipped npm install (no "
-      "dependencies)\","
-      "\"runTimeMs\":{:.1f},\"imageTimeMs\":{:.1f},\"createTimeMs\":{:.1f},\"cpuTimeMs\":{:.1f},"
-      "\"maxRssBytes\":{}}}",
+      "Telemetry:\n{{\"installTimeMs\":{},\"installOutput\":{},\"runTimeMs\":{:.1f},"
+      "\"imageTimeMs\":{:.1f},\"createTimeMs\":{:.1f},\"cpuTimeMs\":{:.1f},\"maxRssBytes\":{}}}",
+      install_time.count(), json::serialize(json::value(install_output)),
       precise_ms(report.result.duration), precise_ms(report.image_time),
       precise_ms(report.create_time), precise_ms(report.result.outcome.usage.cpu),
       report.result.outcome.usage.max_rss);
+}
+
+std::string lint_text(const std::vector<std::string>& lines) {
+  std::string text = "Linting issues found in the program:";
+  for (const std::string& line : lines) text += "\n" + line;
+  return text;
+}
+
+json::object fields_of(const std::optional<InstallReport>& install) {
+  json::object fields;
+  fields["ms"] = install ? install->time.count() : 0;
+  fields["cached"] = install && install->cached;
+  fields["packages"] = install ? install->packages : 0;
+  return fields;
 }
 
 std::string url_of(const BackgroundInfo& background) {
@@ -145,10 +161,15 @@ json::object run_output_schema() {
   return all_required(std::move(properties));
 }
 
+bool has_failed(const RunReport& report) {
+  return !report.failure.empty() || (!report.background && !report.result.outcome.ok());
+}
+
 mcp::ToolResult run_tool_result(RunReport report) {
   const RunResult& result = report.result;
   mcp::ToolResult answer;
-  answer.is_error = !report.failure.empty() || (!report.background && !result.outcome.ok());
+  answer.is_error = has_failed(report);
+  if (!report.lint.empty()) answer.content.emplace_back(mcp::text_block(lint_text(report.lint)));
   answer.content.emplace_back(mcp::text_block(
       answer.is_error
           ? failure_text(failure_reason(report, "the program"), result.out.text, result.err.text)
@@ -157,19 +178,15 @@ mcp::ToolResult run_tool_result(RunReport report) {
   for (json::value& block : report.files.blocks) answer.content.emplace_back(std::move(block));
   answer.content.emplace_back(mcp::text_block(telemetry(report)));
 
-  json::object install;
-  install["ms"] = 0;
-  install["cached"] = false;
-  install["packages"] = 0;
   json::object usage;
   usage["cpuMs"] = in_ms(result.outcome.usage.cpu);
   usage["maxRssBytes"] = result.outcome.usage.max_rss;
 
   json::object structured = outcome_fields(result);
-  structured["install"] = std::move(install);
+  structured["install"] = fields_of(report.install);
   structured["files"] = std::move(report.files.fields);
   structured["usage"] = std::move(usage);
-  structured["lint"] = json::array{};
+  structured["lint"] = json::array(report.lint.begin(), report.lint.end());
   if (report.background) structured["background"] = fields_of(*report.background);
   answer.structured = std::move(structured);
   return answer;

@@ -4,12 +4,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "mcp/tool.h"
 #include "sandbox/limits.h"
 #include "sandbox/run.h"
 #include "tools/file_report.h"
+#include "tools/install.h"
 
 namespace belljar::tools {
 
@@ -23,7 +25,9 @@ struct BackgroundInfo {
 // A run and what is needed to tell a client about it.
 struct RunReport {
   RunResult result;
-  std::string failure;  // why it failed, if the result itself does not tell
+  std::string failure;  // why it failed, if the result itself does not tell, or not well enough
+  std::vector<std::string> lint;  // what static checks say of a program that failed
+  std::optional<InstallReport> install;
   std::optional<BackgroundInfo> background;
   FileReport files;
   Limits limits;  // of the sandbox
@@ -31,6 +35,8 @@ struct RunReport {
   std::chrono::microseconds image_time{0};   // to find, or to install, the Node.js
   std::chrono::microseconds create_time{0};  // to make the sandbox
 };
+
+bool has_failed(const RunReport& report);
 
 // Why a program failed, in words; "" if it did not. `subject` is "the program" or the like.
 std::string failure_reason(const RunReport& report, std::string_view subject);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tools/advice.h"
 #include "tools/basic_tool.h"
 #include "tools/program.h"
 #include "tools/progress.h"
@@ -61,11 +62,12 @@ std::string quoted(std::string_view command) {
 // The commands of one call, run one after the other.
 class Execution {
  public:
-  Execution(Lease& lease, milliseconds timeout, size_t output_limit)
+  Execution(Lease& lease, milliseconds timeout, const Settings& settings)
       : lease_{lease},
         timeout_{timeout},
         deadline_{std::chrono::steady_clock::now() + timeout},
-        output_left_{output_limit} {}
+        output_left_{settings.output_limit},
+        settings_{settings} {}
 
   // True if the command succeeded.
   Task<bool> run(std::string text, LiveOutput live) {
@@ -87,7 +89,11 @@ class Execution {
     if (!results_.empty()) out_ += '\n';
     out_ += result.out.text;
     err_ += result.err.text;
-    reason_ = failure_reason(report, "the command " + quoted(text));
+    FailedRun failed{report, ""};
+    failed.session = true;
+    failed.max_limits = settings_.max_limits;
+    failed.max_timeout = settings_.max_run_timeout;
+    reason_ = explain_failure(failed, "the command " + quoted(text));
     json::object fields = outcome_fields(result);
     fields["command"] = text;
     results_.emplace_back(std::move(fields));
@@ -110,6 +116,7 @@ class Execution {
   milliseconds timeout_;
   std::chrono::steady_clock::time_point deadline_;
   size_t output_left_;
+  const Settings& settings_;
   std::string out_;
   std::string err_;
   std::string reason_;  // why the last command failed; empty if it did not
@@ -126,7 +133,7 @@ class SandboxExec final : public BasicTool {
     Lease lease = context_.sandboxes.use(arguments.string("container_id"), call.owner());
     OutputProgress progress{call, context_.clock};
     const milliseconds timeout{arguments.integer("timeoutMs")};
-    Execution execution{lease, timeout, context_.settings.output_limit};
+    Execution execution{lease, timeout, context_.settings};
     for (std::string& command : arguments.strings("commands")) {
       const bool succeeded = co_await execution.run(std::move(command), progress.live());
       if (!succeeded) break;

@@ -14,6 +14,7 @@ json::object output_schema() {
   properties["image"] = of_type("string");
   properties["nodeVersion"] = of_type("string");
   properties["created"] = of_type("string");
+  properties["ageSeconds"] = of_type("integer");
   properties["idleSeconds"] = of_type("integer");
   properties["lifetimeLeftSeconds"] = of_type("integer");
   properties["running"] = of_type("integer");
@@ -49,6 +50,7 @@ json::object fields(const SandboxInfo& info) {
   object["image"] = info.image.name;
   object["nodeVersion"] = info.image.node_version;
   object["created"] = iso_time(info.created);
+  object["ageSeconds"] = info.age.count();
   object["idleSeconds"] = info.idle.count();
   object["lifetimeLeftSeconds"] = info.lifetime_left.count();
   object["running"] = info.running;

@@ -20,7 +20,9 @@ struct Settings {
   size_t output_limit = 1u << 20;  // bytes kept of each stream
   size_t code_limit = 1u << 20;
   size_t stdin_limit = 1u << 20;
-  std::string files_dir;  // a directory of the host that programs see as ./files; "": none
+  milliseconds install_timeout{120'000};
+  std::string downloads_dir;  // where tarballs are kept while they are installed
+  std::string files_dir;      // a directory of the host that programs see as ./files; "": none
   size_t environment_limit = 96u << 10;  // env and args together: what the kernel takes safely
 };
 

@@ -99,7 +99,7 @@ TEST(RunJsEphemeral, RunsInAFreshSandboxAndDestroysIt) {
 
 Task<> failures(World& world) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"({"code":"stderr oops\nexit 3"})", "the program exited with code 3\nstderr:\noops\n"},
+      {R"({"code":"stderr oops\nexit 3"})", "what it printed says why.\nstderr:\noops\n"},
       {R"({"code":"hang","timeoutMs":1})", "ETIMEDOUT: the program did not end within 1 ms"},
       {R"({"code":"oom"})", "ran out of memory and was killed: the sandbox may use 512 MiB"},
       {R"({"code":"signal 11"})", "killed by SIGSEGV"},

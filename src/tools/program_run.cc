@@ -1,0 +1,121 @@
+#include "tools/program_run.h"
+
+#include "base/posix.h"
+#include "packages/search.h"
+#include "tools/advice.h"
+#include "tools/install.h"
+#include "tools/lint.h"
+#include "tools/progress.h"
+#include "tools/server_program.h"
+
+namespace belljar::tools {
+
+namespace {
+
+constexpr size_t kShownLog = 1u << 20;  // of a server that did not start
+
+Task<InstallReport> install(const Context& context, const ProgramRun& run, Lease& lease,
+                            mcp::Call& call) {
+  const auto near = [&registry = context.registry](std::string name) {
+    return packages::near_names(registry, std::move(name));
+  };
+  InstallContext with{context.sandboxes, context.registry, context.clock,
+                      context.settings.downloads_dir, near};
+  make_directories(context.settings.downloads_dir, 0700);
+  InstallRequest request;
+  request.owner = call.owner();
+  request.dependencies = run.dependencies;
+  request.timeout = context.settings.install_timeout;
+  request.progress = [&call](std::string_view text) { call.progress(text); };
+  co_return co_await install_dependencies(with, std::move(request), lease);
+}
+
+// Starts the server and leaves it running; its output so far is in the report only if it failed.
+Task<> serve(Lease lease, Command command, uint16_t port, RunReport& report) {
+  const std::string id = lease.id();
+  const ServerStart start =
+      co_await start_server(std::move(lease), std::move(command), port, report.timeout);
+  report.result.duration = start.ready_after;
+  report.failure = start.failure;
+  if (start.failure.empty()) {
+    report.background = BackgroundInfo{id, start.process->number(), port};
+    co_return;
+  }
+  report.result.outcome = *start.process->outcome();
+  LogBuffer::Part part = start.process->log().read(0, kShownLog, true);
+  report.result.err.text = std::move(part.text);
+  report.result.err.truncated = part.dropped > 0 || part.more;
+}
+
+// The first line of the answer, and what static checks have to say.
+Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std::string path,
+               RunReport& report) {
+  report.lint = co_await lint(lease, report.result.outcome, std::move(path));
+  FailedRun failed{report, run.program.code};
+  failed.language = run.program.language;
+  for (const packages::Dependency& dependency : run.dependencies) {
+    failed.dependencies.push_back(dependency.name);
+  }
+  failed.session = run.in_session;
+  failed.published = run.listen_on.has_value();
+  failed.max_limits = context.settings.max_limits;
+  failed.max_timeout = context.settings.max_run_timeout;
+  failed.network = lease.spec().network;
+  report.failure = explain_failure(failed, "the program");
+}
+
+}  // namespace
+
+Parameter dependencies_parameter() {
+  Parameter package{.name = "dependency", .type = Parameter::Type::object};
+  package.fields = {
+      Parameter{.name = "name", .description = "npm package name.", .required = true},
+      Parameter{.name = "version",
+                .description = "Version, range or dist-tag, such as \"latest\" or \"^4.17.0\".",
+                .required = true}};
+  return Parameter{.name = "dependencies",
+                   .type = Parameter::Type::array,
+                   .description =
+                       "npm packages that the program imports; installed before it runs, without "
+                       "their install scripts. Node's own modules need no entry.",
+                   .fallback = json::value(json::array{}),
+                   .max_length = packages::kMaxDependencies,
+                   .fields = {std::move(package)}};
+}
+
+std::vector<packages::Dependency> read_dependencies(const Arguments& arguments) {
+  std::vector<packages::Dependency> dependencies;
+  for (const Arguments& entry : arguments.objects("dependencies")) {
+    dependencies.push_back({entry.string("name"), entry.string("version")});
+  }
+  packages::check_dependencies(dependencies);
+  return dependencies;
+}
+
+Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, ProgramRun run,
+                                     RunReport report, mcp::Call& call) {
+  report.limits = lease.spec().limits;
+  report.timeout = run.program.timeout;
+  Command command = make_command(run.program, lease.spec().image, lease.source_slot());
+  const std::string path = command.source->path;
+  if (run.listen_on) publish_port(lease, *run.listen_on, co_await asio::this_coro::executor);
+  if (!run.dependencies.empty()) report.install = co_await install(context, run, lease, call);
+
+  FilesOfRun files = co_await FilesOfRun::begin(context, lease);
+  Lease own = lease.again();
+  if (run.listen_on) {
+    // The lease with the program's file goes along with the program.
+    co_await serve(std::move(lease), std::move(command), *run.listen_on, report);
+  } else {
+    OutputProgress progress{call, context.clock};
+    RunLimits limits;
+    limits.timeout = report.timeout;
+    limits.output_limit = context.settings.output_limit;
+    report.result = co_await lease.run(std::move(command), limits, progress.live());
+  }
+  report.files = co_await files.finish();
+  if (has_failed(report)) co_await explain(context, own, run, path, report);
+  co_return run_tool_result(std::move(report));
+}
+
+}  // namespace belljar::tools
