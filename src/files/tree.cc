@@ -85,7 +85,7 @@ size_t Folder::position(std::string_view wanted, size_t from) const {
   if (from < entries.size() && entries[from].name == wanted) return from;
   const auto found =
       std::lower_bound(entries.begin() + static_cast<ptrdiff_t>(from), entries.end(), wanted,
-                       [](const Entry& entry, std::string_view name) { return entry.name < name; });
+                       [](const Entry& entry, std::string_view text) { return entry.name < text; });
   return static_cast<size_t>(found - entries.begin());
 }
 
@@ -167,6 +167,7 @@ void Tree::update(Folder& folder, int fd, const std::vector<Touched>& names, Wat
       linked_ += now->linked ? 1 : 0;
       added.push_back({touched.name, *now});
     }
+    if (known) ++at;
   }
   rearrange(folder.entries, std::move(added), removed);
   for (const std::string_view name : deeper) {
