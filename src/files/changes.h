@@ -106,7 +106,7 @@ class ChangeTracker {
   Options options_;
   Tree tree_;
   std::unique_ptr<Watches> watches_;
-  bool may_watch_ = true;
+  bool may_watch_;
   bool is_current_ = false;  // apart from what the watches say
   std::vector<std::weak_ptr<const size_t>> marks_;
   std::deque<Difference> journal_;  // since the oldest open mark
