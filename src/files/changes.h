@@ -43,8 +43,9 @@ struct Changes {
 //
 // A small tree is read again each time. A large one is watched (watches.h) once it has been read,
 // so that afterwards only what was touched is looked at; what the watches cannot see is said there
-// and found by the next full scan. Programs must reach the tree by the same file system: what they
-// change through an overlay above it is not noticed, so set `watch_above` to kNever for such a one.
+// and found by the next full scan. Programs should reach the tree by the same file system: whether
+// changes through an overlay above it are noticed depends on the kernel (6.18 does), so set
+// `watch_above` to kNever for such a tree where that is not certain.
 //
 // Blocks and is not thread-safe: one call at a time, by run_blocking() if the tree may be large.
 class ChangeTracker {
