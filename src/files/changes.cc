@@ -52,7 +52,8 @@ ChangeTracker::ChangeTracker(Directory parent, std::string name, Options options
       name_{std::move(name)},
       options_{options},
       tree_{options.limits, [this](const Folder& folder, const std::string& entry,
-                                   const Stamp* before) { note(folder, entry, before); }} {}
+                                   const Stamp* before) { note(folder, entry, before); }},
+      may_watch_{options.watch_above != kNever} {}
 
 ChangeTracker::ChangeTracker(Directory parent, std::string name)
     : ChangeTracker{std::move(parent), std::move(name), Options{}} {}

@@ -43,8 +43,9 @@ struct Changes {
 //
 // A small tree is read again each time. A large one is watched (watches.h) once it has been read,
 // so that afterwards only what was touched is looked at; what the watches cannot see is said there
-// and found by the next full scan. Programs must reach the tree by the same file system: what they
-// change through an overlay above it is not noticed, so set `watch_above` to kNever for such a one.
+// and found by the next full scan. Programs should reach the tree by the same file system: whether
+// changes through an overlay above it are noticed depends on the kernel (6.18 does), so set
+// `watch_above` to kNever for such a tree where that is not certain.
 //
 // Blocks and is not thread-safe: one call at a time, by run_blocking() if the tree may be large.
 class ChangeTracker {
@@ -106,7 +107,7 @@ class ChangeTracker {
   Options options_;
   Tree tree_;
   std::unique_ptr<Watches> watches_;
-  bool may_watch_ = true;
+  bool may_watch_;
   bool is_current_ = false;  // apart from what the watches say
   std::vector<std::weak_ptr<const size_t>> marks_;
   std::deque<Difference> journal_;  // since the oldest open mark

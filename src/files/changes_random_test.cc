@@ -162,7 +162,7 @@ class Program {
 };
 
 void expect_reports_like_the_reference(size_t watch_above) {
-  constexpr int kRounds = 250;
+  constexpr int kRounds = 200;
   const TestDirectory test;
   test.make_directory("files");
   test.write("files/start", "");

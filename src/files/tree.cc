@@ -43,6 +43,21 @@ uint64_t inode_of(int fd) {
   return status.st_ino;
 }
 
+// All at once: one by one would cost the square of what a program can delete.
+void rearrange(std::vector<Entry>& entries, std::vector<Entry> added,
+               const std::vector<size_t>& removed) {
+  for (const size_t i : removed) entries[i].name.clear();
+  if (!removed.empty()) {
+    std::erase_if(entries, [](const Entry& entry) { return entry.name.empty(); });
+  }
+  if (entries.empty()) {
+    entries = std::move(added);
+  } else if (!added.empty()) {
+    std::move(added.begin(), added.end(), std::back_inserter(entries));
+    std::sort(entries.begin(), entries.end(), by_name);
+  }
+}
+
 template <class Function>
 void for_each_folder(Folder& folder, const Function& function) {
   function(folder);
@@ -70,7 +85,7 @@ size_t Folder::position(std::string_view wanted, size_t from) const {
   if (from < entries.size() && entries[from].name == wanted) return from;
   const auto found =
       std::lower_bound(entries.begin() + static_cast<ptrdiff_t>(from), entries.end(), wanted,
-                       [](const Entry& entry, std::string_view name) { return entry.name < name; });
+                       [](const Entry& entry, std::string_view text) { return entry.name < text; });
   return static_cast<size_t>(found - entries.begin());
 }
 
@@ -127,16 +142,23 @@ void Tree::read(Folder& folder, int fd, Watches* watches) {
 void Tree::update(Folder& folder, int fd, const std::vector<Touched>& names, Watches* watches) {
   std::vector<Entry> added;
   std::vector<size_t> removed;
+  std::vector<std::string_view> deeper;
   size_t at = 0;
   for (const Touched& touched : names) {
     at = folder.position(touched.name, at);
     const bool known = at < folder.entries.size() && folder.entries[at].name == touched.name;
+    Entry* entry = known ? &folder.entries[at] : nullptr;
     const std::optional<Stamp> now = look(fd, touched.name);
+    if (now && now->type == Type::directory) {
+      const bool watched = watches != nullptr && known && entry->folder != nullptr &&
+                           watches->contains(*entry->folder);
+      if (touched.appeared || !watched) deeper.push_back(touched.name);
+    }
     if (known && now) {
-      replace(folder, folder.entries[at++], *now, watches);
+      replace(folder, *entry, *now, watches);
     } else if (known) {
-      remove(folder, folder.entries[at], watches);
-      removed.push_back(at++);
+      remove(folder, *entry, watches);
+      removed.push_back(at);
     } else if (now && size_ >= limits_.entries) {
       truncated_ = true;
     } else if (now) {
@@ -145,24 +167,11 @@ void Tree::update(Folder& folder, int fd, const std::vector<Touched>& names, Wat
       linked_ += now->linked ? 1 : 0;
       added.push_back({touched.name, *now});
     }
+    if (known) ++at;
   }
-  // At once: one by one would cost the square of what a program can delete.
-  for (const size_t i : removed) folder.entries[i].name.clear();
-  std::erase_if(folder.entries, [](const Entry& entry) { return entry.name.empty(); });
-  if (folder.entries.empty()) {
-    folder.entries = std::move(added);
-  } else if (!added.empty()) {
-    std::move(added.begin(), added.end(), std::back_inserter(folder.entries));
-    std::sort(folder.entries.begin(), folder.entries.end(), by_name);
-  }
-  at = 0;
-  for (const Touched& touched : names) {
-    at = folder.position(touched.name, at);
-    if (at == folder.entries.size()) break;
-    Entry& entry = folder.entries[at];
-    if (entry.name != touched.name || entry.stamp.type != Type::directory) continue;
-    const bool watched = watches != nullptr && entry.folder && watches->contains(*entry.folder);
-    if (touched.appeared || !watched) descend(folder, entry, fd, watches);
+  rearrange(folder.entries, std::move(added), removed);
+  for (const std::string_view name : deeper) {
+    if (Entry* entry = folder.find(name)) descend(folder, *entry, fd, watches);
   }
 }
 

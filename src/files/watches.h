@@ -15,8 +15,8 @@ struct Folder;
 // Tells which names in which folders may have changed (inotify), so that only they are looked at
 // again. The kernel collects; nothing is read until drain() is called, so a busy program costs
 // nothing. What it does not see: writing to a file by another name of it that is outside of the
-// watched folders, or gone again at the next look; a memory mapping before it is closed; and what
-// happens by way of an overlay above the folders.
+// watched folders, or gone again at the next look; a memory mapping before it is closed; and, with
+// some kernels, writing by way of an overlay above the folders.
 class Watches {
  public:
   struct Event {
