@@ -77,12 +77,25 @@ RegistryProxy::RegistryProxy(Registry& registry, Fd listener, std::string direct
       limits_{limits},
       on_progress_{std::move(on_progress)} {}
 
-Task<> RegistryProxy::serve() {
+Task<> RegistryProxy::serve(std::vector<std::string> expected) {
+  using namespace asio::experimental::awaitable_operators;
   net::HttpHandler handler = [this](net::HttpServerRequest request) {
     return answer(std::move(request));
   };
-  net::HttpServerLimits limits;
-  co_await net::serve_http(std::move(listener_), std::move(handler), limits);
+  const net::HttpServerLimits limits;
+  co_await (net::serve_http(std::move(listener_), std::move(handler), limits) &&
+            fetch_ahead(std::move(expected)));
+}
+
+Task<> RegistryProxy::fetch_ahead(std::vector<std::string> packages) {
+  try {
+    for (const std::string& package : packages) {
+      std::string body = co_await fetch_document(package);
+      ahead_[package] = std::move(body);
+    }
+  } catch (const Error&) {
+    // npm will ask for it and be told.
+  }
 }
 
 const PackageDocument* RegistryProxy::document(std::string_view package) const {
@@ -128,15 +141,23 @@ void RegistryProxy::count(uint64_t bytes) {
          format_bytes(limits_.total));
 }
 
-Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
+Task<std::string> RegistryProxy::fetch_document(std::string package) {
   std::string body = co_await registry_.raw_document(package, &connections_);
   count(body.size());
   const std::string base = url_.substr(0, url_.size() - 1) + std::string{kTarballs};
   auto work = [package, base, body = std::move(body)] { return rewrite(package, body, base); };
   Rewritten rewritten = co_await run_blocking(std::move(work));
   documents_[package] = std::move(rewritten.document);
+  co_return std::move(rewritten.body);
+}
+
+Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
   net::HttpAnswer answer;
-  answer.body = std::move(rewritten.body);
+  if (auto ahead = ahead_.extract(package)) {
+    answer.body = std::move(ahead.mapped());
+  } else {
+    answer.body = co_await fetch_document(std::move(package));
+  }
   co_return answer;
 }
 
