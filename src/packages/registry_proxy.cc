@@ -103,6 +103,10 @@ const PackageDocument* RegistryProxy::document(std::string_view package) const {
   return at == documents_.end() ? nullptr : &at->second;
 }
 
+std::string RegistryProxy::waiting_for() const {
+  return waiting_.empty() ? "" : *waiting_.begin();
+}
+
 std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view target) {
   const std::string path = decode(target);
   if (!path.starts_with('/')) return std::nullopt;
@@ -123,14 +127,23 @@ std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view
 Task<net::HttpAnswer> RegistryProxy::answer(net::HttpServerRequest request) {
   const auto asked = parse_target(request.target);
   if (!asked || request.method != "GET") fail(Code::not_found, "there are only packages here");
+  const auto waiting = waiting_.insert(asked->package);
   try {
     if (++requests_ > limits_.requests)
       fail(Code::exhausted, "more than {} requests in one install", limits_.requests);
-    if (asked->version.empty()) co_return co_await give_document(asked->package);
-    co_return co_await give_tarball(asked->package, asked->version);
+    net::HttpAnswer answer;
+    if (asked->version.empty()) {
+      answer = co_await give_document(asked->package);
+    } else {
+      answer = co_await give_tarball(asked->package, asked->version);
+    }
+    waiting_.erase(waiting);
+    co_return answer;
   } catch (const Error& error) {
+    waiting_.erase(waiting);
     trouble_ = Trouble{error.code(), asked->package, error.what()};
-    throw;
+    // The reason names hosts, which are no business of the sandbox.
+    fail(error.code(), "{} cannot be had", asked->package);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,9 @@ class RegistryProxy {
   };
   const std::optional<Trouble>& trouble() const { return trouble_; }
 
+  // A package that was asked for and not answered when the service ended, or "".
+  std::string waiting_for() const;
+
   // A document that was given out; nullptr if it was not.
   const PackageDocument* document(std::string_view package) const;
 
@@ -80,6 +84,7 @@ class RegistryProxy {
   net::ConnectionPool connections_;
   std::map<std::string, PackageDocument, std::less<>> documents_;
   std::map<std::string, std::string> ahead_;  // documents that nobody has asked for yet
+  std::multiset<std::string> waiting_;        // packages whose answer is under way
   size_t requests_ = 0;
   size_t packages_ = 0;
   uint64_t bytes_ = 0;

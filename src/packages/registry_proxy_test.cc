@@ -212,9 +212,11 @@ TEST_F(RegistryProxyTest, PassesOnWhatTheRegistryRefuses) {
   const std::pair<int, int> cases[] = {{404, 404}, {401, 403}, {403, 403}, {500, 502}, {429, 502}};
   for (const auto& [from, to] : cases) {
     status = from;
-    EXPECT_EQ(ask(upstream, {"/y"}).at(0).status, to);
+    const Given given = ask(upstream, {"/y"}).at(0);
+    EXPECT_EQ(given.status, to);
+    EXPECT_EQ(given.body, R"({"error":"y cannot be had"})");
     EXPECT_EQ(trouble_->package, "y");
-    EXPECT_NE(trouble_->reason, "");
+    EXPECT_THAT(trouble_->reason, HasSubstr("127.0.0.1"));
   }
 }
 

@@ -101,6 +101,7 @@ Task<> fail_install(const InstallContext& context, const RegistryProxy& proxy,
                     InstallFailure failure) {
   failure.complaint = read_complaint(failure.run.err.text);
   failure.trouble = proxy.trouble();
+  failure.waiting_for = proxy.waiting_for();
   if (failure.trouble && failure.trouble->code == Code::not_found)
     failure.near = co_await near_names(context, failure.trouble->package);
   const auto* document = proxy.document(package_of(failure.complaint.unmatched()));
