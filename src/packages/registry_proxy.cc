@@ -77,17 +77,34 @@ RegistryProxy::RegistryProxy(Registry& registry, Fd listener, std::string direct
       limits_{limits},
       on_progress_{std::move(on_progress)} {}
 
-Task<> RegistryProxy::serve() {
+Task<> RegistryProxy::serve(std::vector<std::string> expected) {
+  using namespace asio::experimental::awaitable_operators;
   net::HttpHandler handler = [this](net::HttpServerRequest request) {
     return answer(std::move(request));
   };
-  net::HttpServerLimits limits;
-  co_await net::serve_http(std::move(listener_), std::move(handler), limits);
+  const net::HttpServerLimits limits;
+  co_await (net::serve_http(std::move(listener_), std::move(handler), limits) &&
+            fetch_ahead(std::move(expected)));
+}
+
+Task<> RegistryProxy::fetch_ahead(std::vector<std::string> packages) {
+  try {
+    for (const std::string& package : packages) {
+      std::string body = co_await fetch_document(package);
+      ahead_[package] = std::move(body);
+    }
+  } catch (const Error&) {
+    // npm will ask for it and be told.
+  }
 }
 
 const PackageDocument* RegistryProxy::document(std::string_view package) const {
   const auto at = documents_.find(package);
   return at == documents_.end() ? nullptr : &at->second;
+}
+
+std::string RegistryProxy::waiting_for() const {
+  return waiting_.empty() ? "" : *waiting_.begin();
 }
 
 std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view target) {
@@ -110,14 +127,23 @@ std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view
 Task<net::HttpAnswer> RegistryProxy::answer(net::HttpServerRequest request) {
   const auto asked = parse_target(request.target);
   if (!asked || request.method != "GET") fail(Code::not_found, "there are only packages here");
+  const auto waiting = waiting_.insert(asked->package);
   try {
     if (++requests_ > limits_.requests)
       fail(Code::exhausted, "more than {} requests in one install", limits_.requests);
-    if (asked->version.empty()) co_return co_await give_document(asked->package);
-    co_return co_await give_tarball(asked->package, asked->version);
+    net::HttpAnswer answer;
+    if (asked->version.empty()) {
+      answer = co_await give_document(asked->package);
+    } else {
+      answer = co_await give_tarball(asked->package, asked->version);
+    }
+    waiting_.erase(waiting);
+    co_return answer;
   } catch (const Error& error) {
+    waiting_.erase(waiting);
     trouble_ = Trouble{error.code(), asked->package, error.what()};
-    throw;
+    // The reason names hosts, which are no business of the sandbox.
+    fail(error.code(), "{} cannot be had", asked->package);
   }
 }
 
@@ -128,15 +154,23 @@ void RegistryProxy::count(uint64_t bytes) {
          format_bytes(limits_.total));
 }
 
-Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
+Task<std::string> RegistryProxy::fetch_document(std::string package) {
   std::string body = co_await registry_.raw_document(package, &connections_);
   count(body.size());
   const std::string base = url_.substr(0, url_.size() - 1) + std::string{kTarballs};
   auto work = [package, base, body = std::move(body)] { return rewrite(package, body, base); };
   Rewritten rewritten = co_await run_blocking(std::move(work));
   documents_[package] = std::move(rewritten.document);
+  co_return std::move(rewritten.body);
+}
+
+Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
   net::HttpAnswer answer;
-  answer.body = std::move(rewritten.body);
+  if (auto ahead = ahead_.extract(package)) {
+    answer.body = std::move(ahead.mapped());
+  } else {
+    answer.body = co_await fetch_document(std::move(package));
+  }
   co_return answer;
 }
 

@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.h"
 #include "net/http_server.h"
@@ -38,8 +40,9 @@ class RegistryProxy {
   // What npm is given as --registry.
   const std::string& url() const { return url_; }
 
-  // Serves until it is cancelled (see net::serve_http). To be called once.
-  Task<> serve();
+  // Serves until it is cancelled (see net::serve_http). To be called once. The documents of
+  // `expected` packages are fetched at once: while npm still starts.
+  Task<> serve(std::vector<std::string> expected);
 
   size_t packages() const { return packages_; }  // tarballs given out
   uint64_t bytes() const { return bytes_; }      // fetched so far
@@ -52,6 +55,9 @@ class RegistryProxy {
   };
   const std::optional<Trouble>& trouble() const { return trouble_; }
 
+  // A package that was asked for and not answered when the service ended, or "".
+  std::string waiting_for() const;
+
   // A document that was given out; nullptr if it was not.
   const PackageDocument* document(std::string_view package) const;
 
@@ -63,6 +69,8 @@ class RegistryProxy {
   static std::optional<Asked> parse_target(std::string_view target);
 
   Task<net::HttpAnswer> answer(net::HttpServerRequest request);
+  Task<> fetch_ahead(std::vector<std::string> packages);
+  Task<std::string> fetch_document(std::string package);
   Task<net::HttpAnswer> give_document(std::string package);
   Task<net::HttpAnswer> give_tarball(std::string package, std::string version);
   void count(uint64_t bytes);
@@ -75,6 +83,8 @@ class RegistryProxy {
   Progress on_progress_;
   net::ConnectionPool connections_;
   std::map<std::string, PackageDocument, std::less<>> documents_;
+  std::map<std::string, std::string> ahead_;  // documents that nobody has asked for yet
+  std::multiset<std::string> waiting_;        // packages whose answer is under way
   size_t requests_ = 0;
   size_t packages_ = 0;
   uint64_t bytes_ = 0;

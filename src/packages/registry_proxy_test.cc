@@ -15,11 +15,15 @@
 namespace belljar::packages {
 namespace {
 
-using net::http_answer;
 using net::TestRequest;
 using net::TestServer;
 using testing::HasSubstr;
 using testing::Not;
+
+// The test server has one connection at a time, so none may be kept waiting.
+std::string http_answer(int status, const std::string& body) {
+  return net::http_answer(status, body, "Connection: close\r\n");
+}
 
 const std::string kTarball = "the bytes of a tarball";
 
@@ -71,7 +75,7 @@ class RegistryProxyTest : public testing::Test {
     RegistryProxy proxy{registry, listen_on_loopback(), directory_.path(), limits_, on_progress};
     url_ = proxy.url();
     const std::string url = url_.substr(0, url_.size() - 1);
-    auto result = co_await (settle(ask_for(url, std::move(targets))) || proxy.serve());
+    auto result = co_await (settle(ask_for(url, std::move(targets))) || proxy.serve(expected_));
     trouble_ = proxy.trouble();
     packages_ = proxy.packages();
     bytes_ = proxy.bytes();
@@ -83,6 +87,7 @@ class RegistryProxyTest : public testing::Test {
   TestDirectory directory_;
   Surroundings host_;
   ProxyLimits limits_;
+  std::vector<std::string> expected_;
   std::string url_;
   std::optional<RegistryProxy::Trouble> trouble_;
   size_t packages_ = 0;
@@ -133,6 +138,17 @@ TEST_F(RegistryProxyTest, GivesTheTarballOfAVersionThatItOffered) {
   EXPECT_EQ(progress_, 2);
   EXPECT_GT(bytes_, 2 * kTarball.size());
   EXPECT_FALSE(trouble_);
+}
+
+TEST_F(RegistryProxyTest, FetchesWhatIsExpectedBeforeItIsAskedFor) {
+  TestServer upstream{serve_good_x};
+  expected_ = {"x", "missing", "never-tried"};
+  // Whether or not the first answer was there in time, it is complete and right.
+  const auto given = ask(upstream, {"/x", "/-/tarball/x/1.0.0.tgz", "/missing"});
+  EXPECT_EQ(given.at(0).status, 200);
+  EXPECT_EQ(given.at(1).body, kTarball);
+  EXPECT_EQ(given.at(2).status, 404);
+  EXPECT_EQ(trouble_->package, "missing");
 }
 
 TEST_F(RegistryProxyTest, TakesScopedNamesInBothFormsAndSendsTheTokenOnlyUpstream) {
@@ -196,9 +212,11 @@ TEST_F(RegistryProxyTest, PassesOnWhatTheRegistryRefuses) {
   const std::pair<int, int> cases[] = {{404, 404}, {401, 403}, {403, 403}, {500, 502}, {429, 502}};
   for (const auto& [from, to] : cases) {
     status = from;
-    EXPECT_EQ(ask(upstream, {"/y"}).at(0).status, to);
+    const Given given = ask(upstream, {"/y"}).at(0);
+    EXPECT_EQ(given.status, to);
+    EXPECT_EQ(given.body, R"({"error":"y cannot be had"})");
     EXPECT_EQ(trouble_->package, "y");
-    EXPECT_NE(trouble_->reason, "");
+    EXPECT_THAT(trouble_->reason, HasSubstr("127.0.0.1"));
   }
 }
 

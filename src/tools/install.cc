@@ -70,6 +70,13 @@ class Deadline {
   Clock::Time end_;
 };
 
+std::vector<std::string> names_of(const std::vector<Dependency>& dependencies) {
+  std::vector<std::string> names;
+  names.reserve(dependencies.size());
+  for (const Dependency& one : dependencies) names.push_back(one.name);
+  return names;
+}
+
 std::string shown_output(const RunResult& result) {
   std::string text = result.out.text + result.err.text;
   while (text.starts_with('\n')) text.erase(0, 1);
@@ -94,6 +101,7 @@ Task<> fail_install(const InstallContext& context, const RegistryProxy& proxy,
                     InstallFailure failure) {
   failure.complaint = read_complaint(failure.run.err.text);
   failure.trouble = proxy.trouble();
+  failure.waiting_for = proxy.waiting_for();
   if (failure.trouble && failure.trouble->code == Code::not_found)
     failure.near = co_await near_names(context, failure.trouble->package);
   const auto* document = proxy.document(package_of(failure.complaint.unmatched()));
@@ -197,7 +205,9 @@ Task<InstallReport> install_dependencies(const InstallContext& context, InstallR
                       packages::ProxyLimits{}, std::move(on_progress)};
   Command command = npm_command(spec.image, request.dependencies, proxy.url());
   const RunLimits limits{deadline.left(), kNpmOutput};
-  auto ended = co_await (settle(place.run(std::move(command), limits, nullptr)) || proxy.serve());
+  auto names = names_of(request.dependencies);
+  auto ended = co_await (settle(place.run(std::move(command), limits, nullptr)) ||
+                         proxy.serve(std::move(names)));
   Settled<RunResult>& npm = std::get<0>(ended);
   if (npm.error) std::rethrow_exception(npm.error);
   if (!npm.value->outcome.ok()) {

@@ -62,15 +62,22 @@ Error missing_version(const InstallFailure& failure) {
   return {Code::not_found, fmt::format("no version of {} fits {}{}", name, range, newest)};
 }
 
+Error out_of_time(const InstallFailure& failure) {
+  std::string reason;
+  if (failure.trouble) {
+    reason = "; " + failure.trouble->reason;
+  } else if (!failure.waiting_for.empty()) {
+    reason = fmt::format("; the registry had not sent {} yet", failure.waiting_for);
+  }
+  return {Code::exhausted, fmt::format("ETIMEDOUT: the packages were not installed after {} ms{}",
+                                       failure.timeout.count(), reason)};
+}
+
 // Ends that are not npm's own decision.
 std::optional<Error> explain_outcome(const InstallFailure& failure) {
   const Outcome& outcome = failure.run.outcome;
   switch (outcome.kind) {
-    case Outcome::Kind::timed_out:
-      return Error{Code::exhausted,
-                   fmt::format("ETIMEDOUT: the packages were not installed after {} ms{}",
-                               failure.timeout.count(),
-                               failure.trouble ? "; " + failure.trouble->reason : "")};
+    case Outcome::Kind::timed_out: return out_of_time(failure);
     case Outcome::Kind::out_of_memory:
       return Error{Code::exhausted,
                    fmt::format("npm needs more than {} of memory for these packages; raise "

@@ -80,6 +80,8 @@ TEST(InstallFailure, SaysThatALimitWasReachedAndWhichOne) {
   failure.run.outcome.kind = Outcome::Kind::timed_out;
   EXPECT_THAT(explain(failure).what(), HasSubstr("ETIMEDOUT"));
   EXPECT_THAT(explain(failure).what(), HasSubstr("5000 ms"));
+  failure.waiting_for = "lodash";
+  EXPECT_THAT(explain(failure).what(), HasSubstr("the registry had not sent lodash yet"));
   EXPECT_EQ(explain(failure).code(), Code::exhausted);
 }
 
