@@ -111,7 +111,7 @@ SandboxSpec Bench::spec() const {
 }
 
 Command Bench::command(const Program& program) {
-  const bool script = subject_.dialect == DriverUnderTest::Dialect::script;
+  const bool script = is_fake();
   Command command;
   // Each its own file: a program that is just starting may not have read its own yet.
   const std::string path = "/workspace/program" + std::to_string(++programs_) + ".mjs";

@@ -65,6 +65,7 @@ class Bench {
 
   Driver& driver() { return driver_; }
   milliseconds moment() const { return subject_.moment; }
+  bool is_fake() const { return subject_.dialect == DriverUnderTest::Dialect::script; }
   SandboxSpec spec() const;
   Command command(const Program& program);
 

@@ -1,5 +1,5 @@
-// What every driver promises (sandbox/driver.h), asked of each driver there is. A driver joins with
-// one INSTANTIATE_TEST_SUITE_P at the end of this file.
+// What every driver promises (sandbox/driver.h), asked of each driver there is: programs, their
+// output and their end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,44 +7,14 @@
 #include <csignal>
 
 #include "base/posix.h"
-#include "base/testing.h"
-#include "drivers/contract_programs.h"
+#include "drivers/contract_fixture.h"
 #include "sandbox/run.h"
-#ifdef BELLJAR_DRIVER_LINUX
-#include "drivers/linux/driver.h"
-#include "drivers/linux/launcher_process.h"
-#endif
 
 namespace belljar::contract {
 namespace {
 
 using std::chrono::seconds;
 using testing::HasSubstr;
-
-class DriverContract : public testing::TestWithParam<DriverUnderTest> {
- protected:
-  // Runs the body with a driver of its own, which is shut down whatever happens.
-  void check(Task<> (*body)(Bench&));
-};
-
-Task<bool> with_driver(const DriverUnderTest& subject, Task<> (*body)(Bench&)) {
-  const auto executor = co_await asio::this_coro::executor;
-  const std::unique_ptr<Driver> driver = subject.make(executor);
-  if (!driver) co_return false;
-  Bench bench{*driver, subject};
-  try {
-    const bool in_time = co_await with_timeout(seconds{60}, body(bench));
-    EXPECT_TRUE(in_time) << "the test did not end";
-  } catch (const std::exception& e) {
-    ADD_FAILURE() << e.what();
-  }
-  co_await driver->shut_down();
-  co_return true;
-}
-
-void DriverContract::check(Task<> (*body)(Bench&)) {
-  if (!run(with_driver(GetParam(), body))) GTEST_SKIP() << "not available on this machine";
-}
 
 Task<> output_and_status(Bench& bench) {
   const RunResult result = co_await bench.run_alone(kHelloAndExit3);
@@ -362,24 +332,6 @@ Task<> probe_and_recover(Bench& bench) {
 TEST_P(DriverContract, ProbesAndRecoversWithoutDisturbingTheLiving) {
   check(probe_and_recover);
 }
-
-INSTANTIATE_TEST_SUITE_P(Fake, DriverContract, testing::Values(fake_driver()));
-
-#ifdef BELLJAR_DRIVER_LINUX
-// Needs root, and a Node.js: $BELLJAR_TEST_PREFIX (./test sets it), else the host's /usr/bin/node.
-DriverUnderTest native_driver() {
-  DriverUnderTest subject;
-  subject.name = "native";
-  subject.image = {"node:test", "22", environment("BELLJAR_TEST_PREFIX")};
-  subject.make = [](const asio::any_io_executor& executor) -> std::unique_ptr<Driver> {
-    if (::geteuid() != 0) return nullptr;
-    auto launcher = linux_driver::start_launcher(linux_driver::launcher_path());
-    return std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher));
-  };
-  return subject;
-}
-INSTANTIATE_TEST_SUITE_P(Native, DriverContract, testing::Values(native_driver()));
-#endif
 
 }  // namespace
 }  // namespace belljar::contract

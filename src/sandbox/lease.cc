@@ -1,9 +1,23 @@
 #include "sandbox/lease.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
+#include "sandbox/background.h"
+
 namespace belljar {
+
+namespace {
+
+constexpr size_t kMaxBackground = 16;  // each keeps its newest output
+
+}  // namespace
+
+Task<> LiveSandbox::stop_attachments() {
+  for (const auto& [port, attachment] : std::exchange(ports, {})) co_await attachment->stop();
+  for (const auto& process : std::exchange(background, {})) co_await process->stop();
+}
 
 Lease::Lease(std::shared_ptr<LiveSandbox> live, const Clock& clock)
     : live_{std::move(live)}, clock_{&clock} {
@@ -15,6 +29,29 @@ Lease::~Lease() {
   --live_->running;
   live_->last_used = clock_->now();
   live_->source_slots.erase(slot_);
+}
+
+int Lease::keep(std::shared_ptr<BackgroundProcess> process) {
+  if (!live_->stop_reason.empty()) fail(Code::not_found, "{}", live_->stop_reason);
+  auto& all = live_->background;
+  if (all.size() >= kMaxBackground) {
+    const auto ended =
+        std::find_if(all.begin(), all.end(), [](const auto& other) { return !other->running(); });
+    if (ended == all.end()) {
+      fail(Code::exhausted,
+           "{} programs run in the background of this sandbox, which is the limit; end one, for "
+           "example with sandbox_exec and kill, or use another sandbox",
+           all.size());
+    }
+    all.erase(ended);
+  }
+  all.push_back(std::move(process));
+  return ++live_->background_started;
+}
+
+std::map<uint16_t, std::shared_ptr<Attachment>>& Lease::ports() const {
+  if (!live_->stop_reason.empty()) fail(Code::not_found, "{}", live_->stop_reason);
+  return live_->ports;
 }
 
 int Lease::source_slot() {

@@ -1,17 +1,22 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/task.h"
+#include "sandbox/attachment.h"
 #include "sandbox/driver.h"
 #include "sandbox/quota.h"
 #include "sandbox/run.h"
 #include "sandbox/spec.h"
 
 namespace belljar {
+
+class BackgroundProcess;
 
 // A sandbox that somebody may use, and what must be known to end it in time. Shared between the
 // table of sandboxes and the leases of the calls that use it just now.
@@ -29,7 +34,13 @@ struct LiveSandbox {
   Clock::Time last_used{};
   size_t running = 0;          // leases; while there is one, the sandbox is not idle
   std::set<int> source_slots;  // see Lease::source_slot()
-  std::string stop_reason;     // not empty: it is being stopped or gone
+  std::vector<std::shared_ptr<BackgroundProcess>> background;  // oldest first; ended ones too
+  int background_started = 0;
+  std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
+  std::string stop_reason;                                // not empty: it is being stopped or gone
+
+  // Ends what belongs to the sandbox, before the sandbox itself.
+  Task<> stop_attachments();
 };
 
 // The use of a sandbox by one call. As long as a lease exists the sandbox is not idle and its
@@ -41,7 +52,26 @@ class Lease {
   Lease(Lease&& other) = default;
   Lease& operator=(Lease&&) = delete;
 
+  // Another lease of the same sandbox.
+  Lease again() const { return Lease{live_, *clock_}; }
+
   const SandboxSpec& spec() const { return live_->spec; }
+  const std::string& id() const { return live_->id; }
+
+  // For what is not a run of a program. The sandbox may be stopped at any time; its functions then
+  // fail.
+  Sandbox& sandbox() const { return *live_->sandbox; }
+
+  // The programs that were started in the background, oldest first, and a place for one more: its
+  // number. The oldest that has ended is forgotten when there are many; Error{exhausted} if all of
+  // them run.
+  const std::vector<std::shared_ptr<BackgroundProcess>>& background() const {
+    return live_->background;
+  }
+  int keep(std::shared_ptr<BackgroundProcess> process);
+
+  // The ports of the sandbox that are published. Error{not_found} if it was stopped meanwhile.
+  std::map<uint16_t, std::shared_ptr<Attachment>>& ports() const;
 
   // The lowest number, from 1, that no other lease of this sandbox holds; kept until the lease
   // ends. Programs that run at the same time get files of different names by it.

@@ -131,6 +131,7 @@ void Sandboxes::retire(const Live& live, std::string reason) {
 }
 
 Task<> Sandboxes::tear_down(Live live) {
+  co_await live->stop_attachments();
   co_await live->sandbox->destroy();
   // Leases may keep the object alive for a while, but it holds nothing any more.
   live->place.release();

@@ -116,22 +116,10 @@ Parameter dependencies_parameter() {
                    .fields = {std::move(package)}};
 }
 
-Parameter port_parameter(std::string name, std::string purpose) {
-  return Parameter{.name = std::move(name),
-                   .type = Type::number,
-                   .description = std::move(purpose) + " Not supported by this version yet.",
-                   .min = 0,
-                   .max = 65535};
-}
-
 void refuse_unsupported(const Arguments& arguments) {
-  const auto refuse = [](const char* name) {
-    fail(Code::unavailable,
-         "argument \"{}\" is not supported by this version of belljar yet; run without it", name);
-  };
-  if (arguments.count("dependencies") > 0) refuse("dependencies");
-  if (arguments.has("listenOnPort")) refuse("listenOnPort");
-  if (arguments.has("port")) refuse("port");
+  if (arguments.count("dependencies") == 0) return;
+  fail(Code::unavailable,
+       "argument \"dependencies\" is not supported by this version of belljar yet; run without it");
 }
 
 Program read_program(const Arguments& arguments, const Settings& settings) {

@@ -34,7 +34,6 @@ std::vector<Parameter> program_parameters(const Settings& settings);
 // refuse_unsupported() can answer with a sentence instead of "unknown". An empty list of
 // dependencies is fine.
 Parameter dependencies_parameter();
-Parameter port_parameter(std::string name, std::string purpose);
 void refuse_unsupported(const Arguments& arguments);
 
 // Error{invalid} for environment variables that are not the program's to set, and for too much of

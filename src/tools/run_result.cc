@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 
@@ -18,33 +19,6 @@ double precise_ms(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1000;
 }
 
-json::value signal_of(const Outcome& outcome) {
-  switch (outcome.kind) {
-    case Kind::exited: return nullptr;
-    case Kind::signaled: return json::value(signal_name(outcome.code));
-    case Kind::timed_out:
-    case Kind::out_of_memory:
-    case Kind::cancelled: break;
-  }
-  return json::value("SIGKILL");
-}
-
-json::object of_type(const char* type) {
-  return json::object{{"type", type}};
-}
-
-json::object nullable(const char* type) {
-  json::object schema;
-  schema["type"] = json::array{type, "null"};
-  return schema;
-}
-
-json::object array_of(json::object items) {
-  json::object schema = of_type("array");
-  schema["items"] = std::move(items);
-  return schema;
-}
-
 std::string telemetry(const RunReport& report) {
   // By hand, because Boost.JSON writes 27.4 as 2.74E1.
   return fmt::format(
@@ -57,10 +31,45 @@ std::string telemetry(const RunReport& report) {
       report.result.outcome.usage.max_rss);
 }
 
+std::string url_of(const BackgroundInfo& background) {
+  return fmt::format("http://127.0.0.1:{}/", background.port);
+}
+
+std::string started_text(const BackgroundInfo& background) {
+  return fmt::format(
+      "Server started in background; logs at sandbox_logs with container_id {} and process {}. "
+      "Its port {} is published at {} until the sandbox is stopped.",
+      background.sandbox, background.process, background.port, url_of(background));
+}
+
+json::object fields_of(const BackgroundInfo& background) {
+  json::object fields;
+  fields["process"] = background.process;
+  fields["port"] = background.port;
+  fields["url"] = url_of(background);
+  return fields;
+}
+
 }  // namespace
+
+json::value signal_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Kind::exited: return nullptr;
+    case Kind::signaled: return json::value(signal_name(outcome.code));
+    case Kind::timed_out:
+    case Kind::out_of_memory:
+    case Kind::cancelled: break;
+  }
+  return json::value("SIGKILL");
+}
+
+json::value exit_code_of(const Outcome& outcome) {
+  return outcome.kind == Kind::exited ? json::value(outcome.code) : json::value();
+}
 
 std::string failure_reason(const RunReport& report, std::string_view subject) {
   const Outcome& outcome = report.result.outcome;
+  if (!report.failure.empty()) return report.failure;
   switch (outcome.kind) {
     case Kind::exited:
       return outcome.code == 0 ? "" : fmt::format("{} exited with code {}", subject, outcome.code);
@@ -91,7 +100,7 @@ json::object outcome_fields(const RunResult& result) {
   json::object fields;
   fields["stdout"] = result.out.text;
   fields["stderr"] = result.err.text;
-  fields["exitCode"] = outcome.kind == Kind::exited ? json::value(outcome.code) : json::value();
+  fields["exitCode"] = exit_code_of(outcome);
   fields["signal"] = signal_of(outcome);
   fields["timedOut"] = outcome.kind == Kind::timed_out;
   fields["oomKilled"] = outcome.kind == Kind::out_of_memory;
@@ -111,15 +120,6 @@ json::object outcome_properties() {
   properties["truncated"] = of_type("boolean");
   properties["durationMs"] = of_type("integer");
   return properties;
-}
-
-json::object all_required(json::object properties) {
-  json::array names;
-  for (const auto& [name, schema] : properties) names.emplace_back(name);
-  json::object result = of_type("object");
-  result["properties"] = std::move(properties);
-  result["required"] = std::move(names);
-  return result;
 }
 
 json::object run_output_schema() {
@@ -142,11 +142,12 @@ json::object run_output_schema() {
 mcp::ToolResult run_tool_result(const RunReport& report) {
   const RunResult& result = report.result;
   mcp::ToolResult answer;
-  answer.is_error = !result.outcome.ok();
+  answer.is_error = !report.failure.empty() || (!report.background && !result.outcome.ok());
   answer.content.emplace_back(mcp::text_block(
       answer.is_error
           ? failure_text(failure_reason(report, "the program"), result.out.text, result.err.text)
-          : "Node.js process output:\n" + result.out.text));
+      : report.background ? started_text(*report.background)
+                          : "Node.js process output:\n" + result.out.text));
   answer.content.emplace_back(mcp::text_block(telemetry(report)));
 
   json::object install;
@@ -162,6 +163,7 @@ mcp::ToolResult run_tool_result(const RunReport& report) {
   structured["files"] = json::array{};
   structured["usage"] = std::move(usage);
   structured["lint"] = json::array{};
+  if (report.background) structured["background"] = fields_of(*report.background);
   answer.structured = std::move(structured);
   return answer;
 }

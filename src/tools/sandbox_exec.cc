@@ -5,6 +5,7 @@
 #include "tools/program.h"
 #include "tools/progress.h"
 #include "tools/run_result.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 
@@ -31,12 +32,9 @@ mcp::ToolInfo describe(const Settings& settings) {
       "to follow.",
       settings.run_timeout.count());
   json::object fields = outcome_properties();
-  fields["command"] = json::object{{"type", "string"}};
-  json::object list;
-  list["type"] = "array";
-  list["items"] = all_required(std::move(fields));
+  fields["command"] = of_type("string");
   json::object properties;
-  properties["results"] = std::move(list);
+  properties["results"] = array_of(all_required(std::move(fields)));
   info.output_schema = all_required(std::move(properties));
   info.destructive = true;
   info.open_world = false;

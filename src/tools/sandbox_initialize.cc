@@ -1,23 +1,20 @@
 #include "tools/basic_tool.h"
 #include "tools/program.h"
-#include "tools/run_result.h"
 #include "tools/sandbox_options.h"
+#include "tools/schema.h"
+#include "tools/server_program.h"
 
 namespace belljar::tools {
 
 namespace {
 
 json::object output_schema() {
-  json::object text;
-  text["type"] = "string";
-  json::object integer;
-  integer["type"] = "integer";
   json::object properties;
-  properties["container_id"] = text;
-  properties["image"] = text;
-  properties["nodeVersion"] = text;
-  properties["lifetimeSeconds"] = integer;
-  properties["idleSeconds"] = integer;
+  properties["container_id"] = of_type("string");
+  properties["image"] = of_type("string");
+  properties["nodeVersion"] = of_type("string");
+  properties["lifetimeSeconds"] = of_type("integer");
+  properties["idleSeconds"] = of_type("integer");
   return all_required(std::move(properties));
 }
 
@@ -43,7 +40,10 @@ mcp::ToolInfo describe(const Context& context) {
 
 std::vector<Parameter> parameters(const Settings& settings) {
   return {image_parameter(settings),
-          port_parameter("port", "A port of the sandbox to publish on the host."),
+          port_parameter("port",
+                         "A port of the sandbox to publish on the host: what listens there is "
+                         "reachable at the same port of 127.0.0.1, from now on until the sandbox "
+                         "ends."),
           network_parameter(), limits_parameter(settings)};
 }
 
@@ -54,7 +54,6 @@ class SandboxInitialize final : public BasicTool {
 
   Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
     const Arguments arguments = read(sent);
-    refuse_unsupported(arguments);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
     spec.network = read_network(arguments);
@@ -63,6 +62,7 @@ class SandboxInitialize final : public BasicTool {
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
     const SandboxInfo made = co_await context_.sandboxes.create(call.owner(), std::move(spec));
+    if (arguments.has("port")) co_await publish(made.id, call.owner(), arguments.integer("port"));
 
     json::object structured;
     structured["container_id"] = made.id;
@@ -74,6 +74,20 @@ class SandboxInitialize final : public BasicTool {
     result.content.emplace_back(mcp::text_block(made.id));
     result.structured = std::move(structured);
     co_return result;
+  }
+
+ private:
+  Task<> publish(std::string id, std::string owner, int64_t port) {
+    const auto executor = co_await asio::this_coro::executor;
+    std::exception_ptr failure;
+    try {
+      publish_port(context_.sandboxes.use(id, owner), static_cast<uint16_t>(port), executor);
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+    if (!failure) co_return;
+    co_await context_.sandboxes.stop(std::move(id), std::move(owner));
+    std::rethrow_exception(failure);
   }
 };
 

@@ -2,31 +2,24 @@
 
 #include "base/bytes.h"
 #include "tools/basic_tool.h"
-#include "tools/run_result.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 
 namespace {
 
 json::object output_schema() {
-  json::object text;
-  text["type"] = "string";
-  json::object integer;
-  integer["type"] = "integer";
   json::object properties;
-  properties["container_id"] = text;
-  properties["image"] = text;
-  properties["nodeVersion"] = text;
-  properties["created"] = text;
-  properties["ageSeconds"] = integer;
-  properties["idleSeconds"] = integer;
-  properties["lifetimeLeftSeconds"] = integer;
-  properties["running"] = integer;
-  json::object list;
-  list["type"] = "array";
-  list["items"] = all_required(std::move(properties));
+  properties["container_id"] = of_type("string");
+  properties["image"] = of_type("string");
+  properties["nodeVersion"] = of_type("string");
+  properties["created"] = of_type("string");
+  properties["ageSeconds"] = of_type("integer");
+  properties["idleSeconds"] = of_type("integer");
+  properties["lifetimeLeftSeconds"] = of_type("integer");
+  properties["running"] = of_type("integer");
   json::object result;
-  result["sandboxes"] = std::move(list);
+  result["sandboxes"] = array_of(all_required(std::move(properties)));
   return all_required(std::move(result));
 }
 

@@ -1,6 +1,6 @@
 #include "tools/basic_tool.h"
 #include "tools/program.h"
-#include "tools/run_result.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 

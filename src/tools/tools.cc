@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<mcp::Tool>> make_tools(const Context& context) {
   tools.push_back(make_sandbox_exec(context));
   tools.push_back(make_sandbox_stop(context));
   tools.push_back(make_sandbox_list(context));
+  tools.push_back(make_sandbox_logs(context));
   return tools;
 }
 

@@ -29,5 +29,6 @@ std::unique_ptr<mcp::Tool> make_run_js(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_exec(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_stop(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_list(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_logs(const Context& context);
 
 }  // namespace belljar::tools

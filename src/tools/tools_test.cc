@@ -64,10 +64,10 @@ Task<> descriptions(World& world) {
     EXPECT_EQ(info.input_schema.at("type"), "object");
     EXPECT_EQ(info.output_schema.at("type"), "object");
     EXPECT_FALSE(info.open_world);
-    EXPECT_EQ(info.read_only, info.name == "sandbox_list");
+    EXPECT_EQ(info.read_only, info.name == "sandbox_list" || info.name == "sandbox_logs");
   }
   EXPECT_THAT(names, ElementsAre("run_js_ephemeral", "sandbox_initialize", "run_js", "sandbox_exec",
-                                 "sandbox_stop", "sandbox_list"));
+                                 "sandbox_stop", "sandbox_list", "sandbox_logs"));
   co_return;
 }
 TEST(Tools, AreDescribed) {
@@ -190,12 +190,11 @@ TEST(Session, LivesFromInitializeToStop) {
 
 Task<> session_refusals(World& world) {
   const std::string id = co_await world.initialize();
-  const std::string port = co_await world.refusal("sandbox_initialize", R"({"port":3000})");
-  EXPECT_EQ(port,
-            "argument \"port\" is not supported by this version of belljar yet; run without it");
+  const std::string port = co_await world.refusal("sandbox_initialize", R"({"port":80})");
+  EXPECT_EQ(port, "argument \"port\" is 80; it must be an integer from 1024 to 65535");
   const std::string listen =
-      co_await world.refusal("run_js", with_id(id, R"(,"code":"x","listenOnPort":3000)"));
-  EXPECT_THAT(listen, StartsWith("argument \"listenOnPort\" is not supported"));
+      co_await world.refusal("run_js", with_id(id, R"(,"code":"x","listenOnPort":"8080:80")"));
+  EXPECT_THAT(listen, StartsWith("argument \"listenOnPort\" is \"8080:80\"; it must be"));
   const std::string limits =
       co_await world.refusal("run_js", with_id(id, R"(,"code":"x","limits":{"pids":20})"));
   EXPECT_THAT(limits, StartsWith("argument \"limits.pids\" differs from that of the sandbox"));

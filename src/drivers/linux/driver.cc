@@ -1,6 +1,7 @@
 #include "drivers/linux/driver.h"
 
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "base/posix.h"
@@ -50,7 +51,7 @@ Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::stri
     }
     auto answer =
         client_->ask(request, std::string{}, std::move(fds), "prepare the sandbox template");
-    image->facts = co_await std::move(answer);
+    image->facts = (co_await std::move(answer)).reply;
     image->ok = true;
   } catch (...) {
     error = std::current_exception();
@@ -75,6 +76,23 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
 
 }  // namespace
 
+namespace {
+
+// What the launcher says about the step that depends on the operator's choice of a directory, in
+// words that lead to a better choice.
+void explain_files_failure(const SandboxSpec& spec, const Error& error) {
+  const std::string what = error.what();
+  if (!spec.files || what.find(launcher::kMapOwnerStep) == std::string::npos) return;
+  const auto path =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", spec.files->get()));
+  fail(Code::unavailable,
+       "the files directory {} cannot be mounted into a sandbox: its file system has no id-mapped "
+       "mounts. Choose a directory on ext4, XFS or Btrfs (or, from Linux 6.3, tmpfs)",
+       path.string());
+}
+
+}  // namespace
+
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
   auto sandbox = spares_.take(spec);
   if (!sandbox) sandbox = co_await make(spec, 0);
@@ -93,9 +111,16 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
   // have been made.
   auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox);
-  std::vector<int> no_fds;
-  image->facts =
-      co_await client_->ask(request, std::string{}, std::move(no_fds), "create a sandbox");
+  std::vector<int> fds;
+  if (spec.files) fds.push_back(spec.files->get());
+  try {
+    auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
+    image->facts = answer.reply;
+    sandbox->set_workspace(std::move(answer.fd));
+  } catch (const Error& e) {
+    explain_files_failure(spec, e);
+    throw;
+  }
   co_return sandbox;
 }
 

@@ -18,7 +18,7 @@ using launcher::Request;
 struct LauncherClient::Pending {
   explicit Pending(const asio::any_io_executor& executor) : answered{executor} {}
   Event answered;
-  Reply reply{};
+  Answer answer;
 };
 
 LauncherClient::LauncherClient(const asio::any_io_executor& executor, LauncherProcess launcher)
@@ -42,9 +42,10 @@ void LauncherClient::read_when_ready() {
 void LauncherClient::read_replies() {
   for (;;) {
     Reply reply{};
-    const ssize_t size = ::recv(socket_.native_handle(), &reply, sizeof reply, 0);
+    Fd fd;
+    const ssize_t size = receive(reply, fd);
     if (size == sizeof reply) {
-      dispatch(reply);
+      dispatch(reply, std::move(fd));
       continue;
     }
     if (size < 0 && errno == EINTR) continue;
@@ -53,7 +54,25 @@ void LauncherClient::read_replies() {
   }
 }
 
-void LauncherClient::dispatch(const Reply& reply) {
+ssize_t LauncherClient::receive(Reply& reply, Fd& fd) {
+  iovec part{&reply, sizeof reply};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = ::recvmsg(socket_.native_handle(), &message, MSG_CMSG_CLOEXEC);
+  const cmsghdr* rights = size < 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(rights), sizeof number);
+    fd.reset(number);
+  }
+  return size;
+}
+
+void LauncherClient::dispatch(const Reply& reply, Fd fd) {
   if (reply.type == ReplyType::exited) {
     const auto at = exits_.find({reply.sandbox, reply.process});
     if (at == exits_.end()) return;
@@ -69,7 +88,8 @@ void LauncherClient::dispatch(const Reply& reply) {
   }
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
-  at->second->reply = reply;
+  at->second->answer.reply = reply;
+  at->second->answer.fd = std::move(fd);
   at->second->answered.set();
   pending_.erase(at);
 }
@@ -81,7 +101,7 @@ void LauncherClient::lost() {
   reply.error = ECONNRESET;
   std::strncpy(reply.step, "reach the launcher", sizeof reply.step - 1);
   for (const auto& [serial, pending] : std::exchange(pending_, {})) {
-    pending->reply = reply;
+    pending->answer.reply = reply;
     pending->answered.set();
   }
   for (const auto& [id, dead] : sandboxes_) *dead = true;
@@ -114,8 +134,8 @@ bool LauncherClient::send(Request& request, const std::string& payload,
   }
 }
 
-Task<Reply> LauncherClient::ask(Request request, std::string payload, std::vector<int> fds,
-                                std::string what) {
+Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string payload,
+                                                 std::vector<int> fds, std::string what) {
   auto pending = std::make_shared<Pending>(co_await asio::this_coro::executor);
   request.serial = next_serial_++;
   if (lost_ || !send(request, payload, fds)) {
@@ -124,9 +144,9 @@ Task<Reply> LauncherClient::ask(Request request, std::string payload, std::vecto
   }
   pending_.emplace(request.serial, pending);
   co_await pending->answered.wait();
-  const Reply& reply = pending->reply;
+  const Reply& reply = pending->answer.reply;
   if (reply.type == ReplyType::failed) fail_errno(reply.error, what + ": " + reply.step);
-  co_return reply;
+  co_return std::move(pending->answer);
 }
 
 void LauncherClient::tell(Request request) noexcept {

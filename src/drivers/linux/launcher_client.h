@@ -19,11 +19,16 @@ class LauncherClient {
   LauncherClient(const asio::any_io_executor& executor, LauncherProcess launcher);
   ~LauncherClient();
 
+  struct Answer {
+    launcher::Reply reply{};
+    Fd fd;  // if the answer is one
+  };
+
   // Sends a request and waits for the answer. A failed one is an Error that names the step and the
   // reason; `what` begins its message. Cancelling gives up waiting; the launcher still does what it
   // was asked.
-  Task<launcher::Reply> ask(launcher::Request request, std::string payload, std::vector<int> fds,
-                            std::string what);
+  Task<Answer> ask(launcher::Request request, std::string payload, std::vector<int> fds,
+                   std::string what);
 
   // Sends a request whose answer does not matter. Never blocks, never throws: for destructors.
   void tell(launcher::Request request) noexcept;
@@ -46,7 +51,8 @@ class LauncherClient {
   struct Pending;
   void read_when_ready();
   void read_replies();
-  void dispatch(const launcher::Reply& reply);
+  ssize_t receive(launcher::Reply& reply, Fd& fd);
+  void dispatch(const launcher::Reply& reply, Fd fd);
   void lost();
   bool send(launcher::Request& request, const std::string& payload,
             const std::vector<int>& fds) noexcept;

@@ -1,6 +1,10 @@
 #include "drivers/linux/sandbox.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "base/posix.h"
 #include "drivers/linux/process.h"
@@ -77,10 +81,14 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   request.sandbox = id_;
   request.process = next_process_++;
   std::string payload = pack(command, request);
-  const Fd input = standard_input(command.input);
+  Fd own_input;
+  if (!command.input_file) own_input = standard_input(command.input);
+  const int input = command.input_file ? command.input_file->get() : own_input.get();
   Pipe output = make_pipe();
   Pipe errors = make_pipe();
-  std::vector<int> fds{input.get(), output.write.get(), errors.write.get()};
+  if (command.output_file) output.write.reset();  // the reader then sees its end at once
+  const int out = command.output_file ? command.output_file->get() : output.write.get();
+  std::vector<int> fds{input, out, errors.write.get()};
   Fd source;
   if (command.source) {
     source = make_memory_file("source", command.source->content);
@@ -96,17 +104,63 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   co_return process;
 }
 
-Task<Fd> LinuxSandbox::connect(uint16_t) {
-  co_return Fd{};
+Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
+  if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
+  launcher::Request request{};
+  request.type = launcher::RequestType::socket;
+  request.sandbox = id_;
+  request.flags = flags;
+  std::vector<int> no_fds;
+  auto answer =
+      co_await client_->ask(request, std::string{}, std::move(no_fds), "reach the sandbox");
+  co_return std::move(answer.fd);
+}
+
+namespace {
+
+// 0 or an errno.
+Task<int> connect_to_loopback(int socket, bool ipv6, uint16_t port) {
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(port);
+  v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  v6.sin6_addr = in6addr_loopback;
+  const auto* address =
+      ipv6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
+  if (::connect(socket, address, ipv6 ? sizeof v6 : sizeof v4) == 0) co_return 0;
+  if (errno != EINPROGRESS) co_return errno;
+  asio::posix::stream_descriptor waiting{co_await asio::this_coro::executor,
+                                         sys(::fcntl(socket, F_DUPFD_CLOEXEC, 0), "copy a socket")};
+  co_await waiting.async_wait(asio::posix::stream_descriptor::wait_write, asio::use_awaitable);
+  int error = 0;
+  socklen_t size = sizeof error;
+  sys(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size), "connect");
+  co_return error;
+}
+
+}  // namespace
+
+Task<Fd> LinuxSandbox::connect(uint16_t port) {
+  // A server may listen on either; most listen on both.
+  for (const bool ipv6 : {false, true}) {
+    Fd socket = co_await make_socket(ipv6 ? launcher::kIpv6 : 0u);
+    const int error = co_await connect_to_loopback(socket.get(), ipv6, port);
+    if (error == 0) co_return socket;
+  }
+  fail(Code::unavailable, "nothing accepts connections on port {} of the sandbox", port);
 }
 
 Task<Fd> LinuxSandbox::listen() {
-  co_return Fd{};
+  return make_socket(launcher::kListening);
 }
 
 Task<> LinuxSandbox::destroy() {
   if (*stopped_) co_return;
   *stopped_ = true;
+  workspace_.reset();  // it would keep the sandbox's files in memory
   launcher::Request request{};
   request.type = launcher::RequestType::destroy;
   request.sandbox = id_;

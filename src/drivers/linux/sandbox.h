@@ -19,10 +19,15 @@ class LinuxSandbox final : public Sandbox {
   Task<Fd> listen() override;
   Task<> destroy() override;
 
+  // When it is complete, and before anybody else has it.
+  void set_workspace(Fd workspace) { workspace_ = std::move(workspace); }
+
   // False once it was stopped, or killed from outside.
   bool alive() const { return !*stopped_; }
 
  private:
+  Task<Fd> make_socket(uint32_t flags);
+
   std::shared_ptr<LauncherClient> client_;
   uint64_t id_;
   Fd workspace_;

@@ -19,9 +19,9 @@ constexpr milliseconds kPause{4};
 // Everything that makes two sandboxes different from birth.
 std::string key_of(const SandboxSpec& spec) {
   const Limits& limits = spec.limits;
-  return fmt::format("{} {} {} {} {} {} {} {}", spec.image.prefix, spec.image.node_version,
+  return fmt::format("{} {} {} {} {} {} {} {} {}", spec.image.prefix, spec.image.node_version,
                      limits.memory, limits.cpus, limits.pids, limits.disk, limits.inodes,
-                     static_cast<int>(spec.network));
+                     static_cast<int>(spec.network), static_cast<const void*>(spec.files.get()));
 }
 
 }  // namespace

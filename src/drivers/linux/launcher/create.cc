@@ -11,10 +11,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/id_map.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/report.h"
 
@@ -39,8 +41,10 @@ int await_maps(CreateContext& context) {
 }
 
 int close_descriptors(CreateContext& context) {
-  const int keep[] = {context.status};
-  return close_all_but(keep, 1);
+  int keep[] = {context.status, context.files};
+  if (context.files < 0) return close_all_but(keep, 1);
+  std::sort(keep, keep + 2);
+  return close_all_but(keep, 2);
 }
 
 // Bounds of this user namespace for objects that the kernel counts per user, before the host's
@@ -111,6 +115,14 @@ int attach_dev(CreateContext&) {
   return result_of(::mount("/tmp/shm", "/mnt/dev/shm", nullptr, MS_BIND, nullptr));
 }
 
+int attach_files(CreateContext& context) {
+  if (context.files < 0) return 0;
+  if (move_mount(context.files, "", AT_FDCWD, "/mnt/workspace/files", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    return errno;
+  ::close(context.files);
+  return 0;
+}
+
 int mount_own_proc(CreateContext& context) {
   if (const int error = mount_proc("/mnt/proc", context.full_proc)) return error;
   return context.full_proc ? cover_proc("/mnt/proc/", context.masks) : 0;
@@ -168,6 +180,7 @@ constexpr Step<CreateContext> kInitSteps[] = {
     {"mount the root", mount_root},
     {"attach /usr", attach_usr},
     {"attach /dev", attach_dev},
+    {"attach the files directory", attach_files},
     {"mount /proc", mount_own_proc},
     {"pivot into the root", pivot},
     {"bring the loopback interface up", bring_loopback_up},
@@ -194,6 +207,16 @@ int enter_cgroups(CreateContext& context) {
   return context.cgroups.enter_sandbox(context.sandbox);
 }
 
+// With the launcher's rights, while it still has them: what the sandbox gets is a mount of exactly
+// this directory, in which its owner looks like `node`.
+int map_files(CreateContext& context) {
+  if (context.files < 0) return 0;
+  Fd mount;
+  if (const int error = clone_id_mapped(context.files, context.node_uid, mount)) return error;
+  context.files = mount.release();
+  return 0;
+}
+
 int enter_template(CreateContext& context) {
   if (::setns(context.owner, CLONE_NEWUSER) != 0) return errno;
   // A user namespace can be made only by a uid that its parent knows.
@@ -207,6 +230,7 @@ int enter_template(CreateContext& context) {
 constexpr Step<CreateContext> kCreatorSteps[] = {
     {"yield to others", yield_to_others},
     {"enter the cgroups", enter_cgroups},
+    {kMapOwnerStep, map_files},
     {"enter the template", enter_template},
 };
 

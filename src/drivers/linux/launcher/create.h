@@ -17,9 +17,11 @@ struct CreateContext {
   const SeccompFilters& filters;
   int owner;          // the intermediate user namespace
   unsigned first_id;  // the sandbox's block of ids, as the owner namespace numbers them
+  unsigned node_uid;  // the host's number of the sandbox's uid 1000
   uint64_t sandbox;
   SandboxLimits limits;
   int status;             // write end of the status pipe
+  int files;              // the host directory for /workspace/files, or -1
   int maps_written = -1;  // read end of a pipe: end of file or a byte once the id maps are in place
   bool full_proc = true;
   bool in_background = false;

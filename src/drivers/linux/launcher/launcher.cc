@@ -1,6 +1,7 @@
 #include "drivers/linux/launcher/launcher.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -24,6 +25,7 @@ Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kI
   sigaddset(&mask, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &mask, nullptr);
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+  own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -118,10 +120,11 @@ bool Launcher::receive(Message& message) {
 void Launcher::handle(Message& message) {
   switch (message.request.type) {
     case RequestType::prepare: return prepare(message);
-    case RequestType::create: return create(message.request);
+    case RequestType::create: return create(message);
     case RequestType::start: return start(message);
     case RequestType::kill: return kill(message.request);
     case RequestType::destroy: return destroy(message.request);
+    case RequestType::socket: return socket(message.request);
   }
   answer(message.request, EBADMSG, "understand the request");
 }
@@ -186,7 +189,8 @@ bool are_sane(const SandboxLimits& limits) {
 
 }  // namespace
 
-void Launcher::create(const Request& request) {
+void Launcher::create(const Message& message) {
+  const Request& request = message.request;
   const auto base = templates_.find(request.image);
   if (base == templates_.end() || jars_.count(request.sandbox) != 0 || !are_sane(request.limits)) {
     return answer(request, EINVAL, "understand the sandbox");
@@ -210,7 +214,9 @@ void Launcher::create(const Request& request) {
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
-                    request.sandbox, request.limits, status[1], -1, full_proc_,
+                    kFirstId + slot_.number * kIdsPerSlot + block * kIdsPerSandbox + 1,
+                    request.sandbox, request.limits, status[1],
+                    message.fds.empty() ? -1 : message.fds[0].get(), -1, full_proc_,
                     (request.flags & kInBackground) != 0});
   }
   jar->status.reset(status[0]);
@@ -319,6 +325,40 @@ void Launcher::destroy(const Request& request) {
   if (at == jars_.end()) return answer(request, 0, "");
   at->second->destroy_serial = request.serial;
   doom(*at->second);
+}
+
+namespace {
+
+// 0 or an errno.
+int make_socket(uint32_t flags, Fd& result) {
+  const bool ipv6 = (flags & kIpv6) != 0;
+  result.reset(::socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!result) return errno;
+  if ((flags & kListening) == 0) return 0;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  if (::bind(result.get(), any, sizeof address) != 0) return errno;
+  return ::listen(result.get(), SOMAXCONN) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+// A socket belongs to the network it was made in, whoever holds it. The launcher makes it and
+// hands it out; connecting or accepting is belljar's business, so nothing here waits.
+void Launcher::socket(const Request& request) {
+  const auto at = jars_.find(request.sandbox);
+  if (at == jars_.end() || !at->second->ready || at->second->doomed)
+    return answer(request, ESRCH, "find the sandbox");
+  if (::setns(at->second->init_pidfd.get(), CLONE_NEWNET) != 0)
+    return answer(request, errno, "enter the sandbox's network");
+  Fd made;
+  const int error = make_socket(request.flags, made);
+  // Better no launcher than one that lives in a sandbox's network.
+  if (::setns(own_net_namespace_.get(), CLONE_NEWNET) != 0) ::_exit(1);
+  if (error != 0) return answer(request, error, "make a socket");
+  answer(ReplyType::done, request.serial, request.sandbox, 0, "", made.get());
 }
 
 void Launcher::doom(Jar& jar) {

@@ -66,11 +66,12 @@ class Launcher {
   bool receive(Message& message);  // false: belljar is gone
   void handle(Message& message);
   void prepare(Message& message);
-  void create(const Request& request);
+  void create(const Message& message);
   void start(Message& message);
   pid_t clone_into(const Jar& jar, uint64_t process);
   void kill(const Request& request);
   void destroy(const Request& request);
+  void socket(const Request& request);
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
@@ -85,11 +86,13 @@ class Launcher {
 
   unsigned take_id_block();
   void answer(const Request& request, int error, std::string_view step);
-  void answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error, std::string_view step);
-  void send(const Reply& reply) const;
+  void answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error, std::string_view step,
+              int fd = -1);
+  void send(const Reply& reply, int fd = -1) const;
 
   int control_;
   Fd own_pid_namespace_;
+  Fd own_net_namespace_;
   Fd children_;  // signalfd for SIGCHLD
   bool set_up_done_ = false;
   bool closing_ = false;  // belljar is gone

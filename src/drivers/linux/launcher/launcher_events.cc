@@ -1,4 +1,5 @@
 // What happens to sandboxes and programs after they were asked for: reports, deaths, removal.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -25,8 +26,15 @@ void Launcher::on_jar_status(Jar& jar) {
   }
   jar.status.reset();
   if (size == sizeof report && report.kind == Report::ready) {
-    jar.ready = true;
-    return answer(ReplyType::done, jar.create_serial, jar.id, 0, "");
+    // Opened while there is no program that could have put something else in its place.
+    const std::string path = "/proc/" + std::to_string(jar.init) + "/root/workspace";
+    const Fd workspace{::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (workspace) {
+      jar.ready = true;
+      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", workspace.get());
+    }
+    report.error = errno;
+    std::strncpy(report.step, "open the workspace", sizeof report.step - 1);
   }
   // A step failed, or everybody who could tell is dead.
   const bool told = size == sizeof report;
@@ -154,7 +162,7 @@ void Launcher::answer(const Request& request, int error, std::string_view step) 
 }
 
 void Launcher::answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error,
-                      std::string_view step) {
+                      std::string_view step, int fd) {
   Reply reply{};
   reply.type = type;
   reply.serial = serial;
@@ -165,12 +173,27 @@ void Launcher::answer(ReplyType type, uint32_t serial, uint64_t sandbox, int err
     reply.landlock_abi = landlock_abi_;
   }
   std::memcpy(reply.step, step.data(), std::min(step.size(), sizeof reply.step - 1));
-  send(reply);
+  send(reply, fd);
 }
 
-void Launcher::send(const Reply& reply) const {
+void Launcher::send(const Reply& reply, int fd) const {
+  Reply copy = reply;
+  iovec part{&copy, sizeof copy};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (fd >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  }
   // belljar reads all the time; if it is gone, the loop will notice.
-  while (::send(control_, &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
 

@@ -18,10 +18,12 @@ constexpr size_t kMaxFds = 4;
 
 enum class RequestType : uint32_t {
   prepare = 1,  // make the template of `image`. fds: the runtime's prefix directory, or none
-  create,       // a sandbox from `image` with `limits`
-  start,        // a process in it. fds: stdin, stdout, stderr[, source file]
-  kill,         // a process and all it started
-  destroy,      // a sandbox
+  create,   // a sandbox from `image` with `limits`. fds: the files directory, or none. The answer
+            // has one fd: the sandbox's /workspace (O_PATH)
+  start,    // a process in it. fds: stdin, stdout, stderr[, source file]
+  kill,     // a process and all it started
+  destroy,  // a sandbox
+  socket,   // a TCP socket in its network. The answer has one fd
 };
 
 struct SandboxLimits {
@@ -34,6 +36,8 @@ struct SandboxLimits {
 
 enum RequestFlag : uint32_t {
   kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
+  kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
+  kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
 };
 
 struct Request {
@@ -55,6 +59,9 @@ enum class ReplyType : uint32_t {
   exited,    // a process ended (no serial)
   died,      // a sandbox ended by itself: its init was killed (no serial)
 };
+
+// The step that fails where the files directory's file system has no id-mapped mounts.
+constexpr const char* kMapOwnerStep = "map the owner of the files directory";
 
 // Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
 enum Fact : uint32_t {

@@ -1,0 +1,65 @@
+#include "drivers/contract_fixture.h"
+
+#include "base/posix.h"
+#include "base/testing.h"
+#ifdef BELLJAR_DRIVER_LINUX
+#include "drivers/linux/driver.h"
+#include "drivers/linux/launcher_process.h"
+#endif
+
+namespace belljar::contract {
+
+namespace {
+
+Task<bool> with_driver(const DriverUnderTest& subject, Task<> (*body)(Bench&)) {
+  const auto executor = co_await asio::this_coro::executor;
+  const std::unique_ptr<Driver> driver = subject.make(executor);
+  if (!driver) co_return false;
+  Bench bench{*driver, subject};
+  try {
+    const bool in_time = co_await with_timeout(std::chrono::seconds{60}, body(bench));
+    EXPECT_TRUE(in_time) << "the test did not end";
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << e.what();
+  }
+  co_await driver->shut_down();
+  co_return true;
+}
+
+#ifdef BELLJAR_DRIVER_LINUX
+// Needs root, and a Node.js: $BELLJAR_TEST_PREFIX (./test sets it), else the host's /usr/bin/node.
+DriverUnderTest native_driver() {
+  DriverUnderTest subject;
+  subject.name = "native";
+  subject.image = {"node:test", "22", environment("BELLJAR_TEST_PREFIX")};
+  subject.make = [](const asio::any_io_executor& executor) -> std::unique_ptr<Driver> {
+    if (::geteuid() != 0) return nullptr;
+    auto launcher = linux_driver::start_launcher(linux_driver::launcher_path());
+    return std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher));
+  };
+  return subject;
+}
+#endif
+
+// Every driver of this build. A new one joins here.
+std::vector<DriverUnderTest> drivers_under_test() {
+  std::vector<DriverUnderTest> drivers{fake_driver()};
+#ifdef BELLJAR_DRIVER_LINUX
+  drivers.push_back(native_driver());
+#endif
+  return drivers;
+}
+
+std::string name_of(const testing::TestParamInfo<DriverUnderTest>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, DriverContract, testing::ValuesIn(drivers_under_test()), name_of);
+
+}  // namespace
+
+void DriverContract::check(Task<> (*body)(Bench&)) {
+  if (!run(with_driver(GetParam(), body))) GTEST_SKIP() << "not available on this machine";
+}
+
+}  // namespace belljar::contract

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/task.h"
+
+namespace belljar {
+
+// Something that belongs to a session sandbox and ends with it.
+class Attachment {
+ public:
+  virtual ~Attachment() = default;
+
+  // Ends it and waits for that. Called once, before the sandbox is destroyed.
+  virtual Task<> stop() = 0;
+};
+
+}  // namespace belljar

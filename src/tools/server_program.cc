@@ -1,0 +1,138 @@
+#include "tools/server_program.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "network/published_port.h"
+
+namespace belljar::tools {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr size_t kLogLimit = 512u << 10;
+constexpr milliseconds kFirstPause{1};
+constexpr milliseconds kLongestPause{20};
+constexpr milliseconds kLookTime{1000};
+
+Task<bool> accepts(Sandbox& sandbox, uint16_t port) {
+  try {
+    const Fd connection = co_await sandbox.connect(port);
+    co_return true;
+  } catch (const Error& e) {
+    if (e.code() != Code::unavailable) throw;
+  }
+  co_return false;
+}
+
+// True once the port accepts; false if the program ended before, or the time is up.
+Task<bool> becomes_ready(Sandbox& sandbox, BackgroundProcess& process, uint16_t port,
+                         milliseconds timeout) {
+  const auto deadline = steady_clock::now() + timeout;
+  for (milliseconds pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    const bool ready = co_await accepts(sandbox, port);
+    if (ready) co_return true;
+    if (!process.running() || steady_clock::now() >= deadline) co_return false;
+    co_await with_timeout(pause, process.wait());
+  }
+}
+
+// "It listens on port 8080 instead", if it does: the most likely mistake.
+Task<std::string> other_ports(Lease& lease) {
+  Command command;
+  command.argv = {"/bin/cat", "/proc/net/tcp", "/proc/net/tcp6"};
+  RunLimits limits;
+  limits.timeout = kLookTime;
+  RunResult result;
+  try {
+    result = co_await lease.run(std::move(command), limits, nullptr);
+  } catch (const Error&) {  // it is only a hint
+  }
+  const std::vector<uint16_t> ports = listening_ports(result.out.text);
+  if (ports.empty()) co_return "nothing in the sandbox listens on any port";
+  co_return fmt::format("the sandbox listens on {} {} instead: pass that as listenOnPort",
+                        ports.size() == 1 ? "port" : "ports", fmt::join(ports, ", "));
+}
+
+}  // namespace
+
+std::vector<uint16_t> listening_ports(std::string_view table) {
+  std::set<uint16_t> ports;
+  while (!table.empty()) {
+    const size_t end = std::min(table.find('\n'), table.size());
+    // "   0: 0100007F:1F90 00000000:0000 0A …": local address and port, remote, state LISTEN.
+    const std::string_view line = table.substr(0, end);
+    table.remove_prefix(std::min(end + 1, table.size()));
+    const size_t number = line.find(": ");
+    if (number == std::string_view::npos) continue;
+    const size_t local = line.find(':', number + 2);
+    const size_t remote = local == std::string_view::npos ? local : line.find(':', local + 1);
+    if (remote == std::string_view::npos || line.size() < remote + 9) continue;
+    if (line.substr(remote + 5, 4) != " 0A ") continue;
+    uint16_t port = 0;
+    std::from_chars(line.data() + local + 1, line.data() + local + 5, port, 16);
+    if (port != 0) ports.insert(port);
+  }
+  return {ports.begin(), ports.end()};
+}
+
+Parameter port_parameter(std::string name, std::string purpose) {
+  return Parameter{.name = std::move(name),
+                   .type = Parameter::Type::integer,
+                   .description = std::move(purpose),
+                   .min = 1024,
+                   .max = 65535};
+}
+
+void publish_port(const Lease& lease, uint16_t port, const asio::any_io_executor& executor) {
+  auto& ports = lease.ports();
+  if (ports.contains(port)) return;
+  Sandbox& sandbox = lease.sandbox();  // ends after the port does
+  const auto connect = [&sandbox, port] { return sandbox.connect(port); };
+  ports[port] = std::make_shared<network::PublishedPort>(executor, port, connect);
+}
+
+Task<ServerStart> start_server(Lease lease, Command command, uint16_t port, milliseconds timeout) {
+  Sandbox& sandbox = lease.sandbox();
+  const bool taken = co_await accepts(sandbox, port);
+  if (taken) {
+    fail(Code::unavailable,
+         "something in this sandbox listens on port {} already; end it, for example with "
+         "sandbox_exec and \"pkill node\", choose another port, or use another sandbox",
+         port);
+  }
+  const auto begin = steady_clock::now();
+  Lease own = lease.again();
+  ServerStart start;
+  start.process =
+      co_await BackgroundProcess::start(std::move(lease), std::move(command), kLogLimit);
+  std::exception_ptr interruption;
+  bool ready = false;
+  try {
+    ready = co_await becomes_ready(sandbox, *start.process, port, timeout);
+  } catch (...) {
+    interruption = std::current_exception();
+  }
+  start.ready_after =
+      std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - begin);
+  if (ready) co_return start;
+  if (start.process->running() && !interruption) {
+    const std::string hint = co_await other_ports(own);
+    start.failure = fmt::format(
+        "ETIMEDOUT: the program did not listen on port {} within {} ms and was killed; {}", port,
+        timeout.count(), hint);
+  }
+  start.process->kill(Outcome::Kind::timed_out);
+  if (interruption) std::rethrow_exception(interruption);
+  co_await start.process->wait();
+  if (start.failure.empty()) {
+    start.failure = fmt::format("the program ended before it listened on port {}", port);
+  }
+  co_return start;
+}
+
+}  // namespace belljar::tools

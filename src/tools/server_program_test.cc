@@ -1,0 +1,101 @@
+#include "tools/server_program.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "tools/testing.h"
+
+namespace belljar::tools {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ServerProgram, FindsThePortsThatSomethingListensOn) {
+  constexpr const char* kTable =
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+      "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000\n"
+      "   1: 0100007F:A002 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000\n"
+      "  sl  local_address                         remote_address                        st\n"
+      "   0: 00000000000000000000000000000000:0BB8 00000000000000000000000000000000:0000 0A 0\n"
+      "   1: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0\n";
+  EXPECT_THAT(listening_ports(kTable), ElementsAre(3000, 8080));
+  EXPECT_THAT(listening_ports(""), ElementsAre());
+  EXPECT_THAT(listening_ports("   0: 0100007F:"), ElementsAre());
+  EXPECT_THAT(listening_ports("   0: 0100007F:1F90 0000:"), ElementsAre());
+}
+
+// A port that is free on the host for the moment.
+uint16_t free_port(const asio::any_io_executor& executor) {
+  asio::ip::tcp::acceptor acceptor{executor, {asio::ip::address_v4::loopback(), 0}};
+  return acceptor.local_endpoint().port();
+}
+
+std::string run_arguments(const std::string& id, const std::string& script, uint16_t port) {
+  json::object arguments;
+  arguments["container_id"] = id;
+  arguments["code"] = script;
+  arguments["listenOnPort"] = port;
+  arguments["timeoutMs"] = 200;
+  return json::serialize(arguments);
+}
+
+Task<> starts(World& world) {
+  const std::string id = co_await world.initialize();
+  const uint16_t port = free_port(co_await asio::this_coro::executor);
+  const std::string script = fmt::format("listen {}\nprint up\nhang", port);
+  const mcp::ToolResult result = co_await world.call("run_js", run_arguments(id, script, port));
+  EXPECT_FALSE(result.is_error);
+  const std::string text{result.content.at(0).at("text").as_string()};
+  EXPECT_THAT(text, HasSubstr("Server started in background; logs at "));
+  EXPECT_EQ(result.structured->at("background").at("port").to_number<int>(), port);
+
+  const std::string container = "{\"container_id\":\"" + id + "\"";
+  const mcp::ToolResult logs = co_await world.call("sandbox_logs", container + "}");
+  EXPECT_EQ(logs.structured->at("text").as_string(), "up\n");
+  EXPECT_TRUE(logs.structured->at("running").as_bool());
+  const mcp::ToolResult more = co_await world.call("sandbox_logs", container + ",\"cursor\":3}");
+  EXPECT_EQ(more.structured->at("text").as_string(), "");
+
+  const std::string again = co_await world.refusal("run_js", run_arguments(id, script, port));
+  EXPECT_THAT(again, HasSubstr("listens on port"));
+  const std::string other = co_await world.initialize();
+  const std::string taken = co_await world.refusal("run_js", run_arguments(other, script, port));
+  EXPECT_THAT(taken, HasSubstr("is taken by another program or sandbox"));
+}
+TEST(ServerProgram, LeavesAServerRunningWithItsOutputInTheLogs) {
+  check(starts);
+}
+
+Task<> dies(World& world) {
+  const std::string id = co_await world.initialize();
+  const uint16_t port = free_port(co_await asio::this_coro::executor);
+  const mcp::ToolResult result =
+      co_await world.call("run_js", run_arguments(id, "stderr no such module\nexit 1", port));
+  EXPECT_TRUE(result.is_error);
+  const std::string text{result.content.at(0).at("text").as_string()};
+  EXPECT_THAT(text, HasSubstr("ended before it listened on port"));
+  EXPECT_THAT(text, HasSubstr("no such module"));
+}
+TEST(ServerProgram, ShowsTheOutputOfAProgramThatDiesInsteadOfListening) {
+  check(dies);
+}
+
+Task<> never(World& world) {
+  const std::string id = co_await world.initialize();
+  const uint16_t port = free_port(co_await asio::this_coro::executor);
+  const mcp::ToolResult result =
+      co_await world.call("run_js", run_arguments(id, "print waiting\nhang", port));
+  EXPECT_TRUE(result.is_error);
+  const std::string text{result.content.at(0).at("text").as_string()};
+  EXPECT_THAT(text, HasSubstr("ETIMEDOUT: the program did not listen on port"));
+  EXPECT_THAT(text, HasSubstr("waiting"));
+  EXPECT_EQ(world.driver.live_processes(), 0u);
+}
+TEST(ServerProgram, KillsAProgramThatNeverListens) {
+  check(never);
+}
+
+}  // namespace
+}  // namespace belljar::tools
