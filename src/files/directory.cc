@@ -16,8 +16,6 @@ namespace {
 
 constexpr size_t kLongestPath = 4096;
 constexpr size_t kLongestName = 255;
-// How many names list() looks at, so that it can say how many there are.
-constexpr size_t kCounted = 200'000;
 
 Info info_of(const struct stat& status) {
   Info info;
@@ -52,7 +50,7 @@ Info look_at(int handle, const std::string& path) {
 // Walks a directory for list().
 class Lister {
  public:
-  explicit Lister(const ListOptions& options) : options_{options} {}
+  explicit Lister(const ListOptions& options) : options_{options}, budget_{options.max_read} {}
 
   void walk(int folder, const std::string& prefix, size_t depth) {
     std::vector<Name> names;
@@ -89,7 +87,7 @@ class Lister {
   }
 
   const ListOptions& options_;
-  size_t budget_ = kCounted;
+  size_t budget_;
   Listing listing_;
 };
 

@@ -30,6 +30,7 @@ struct ListOptions {
   bool recursive = false;
   size_t max_entries = 1000;
   size_t max_depth = 64;
+  size_t max_read = 200'000;  // names read at all, those that are only counted included
 };
 
 struct Listing {

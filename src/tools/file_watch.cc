@@ -10,6 +10,17 @@ constexpr size_t kMaxWatched = 1024;
 constexpr int kMaxPasses = 3;
 constexpr milliseconds kClockTick{20};  // the coarsest clock of a kernel is 10 ms
 
+int64_t in_ns(const timespec& time) {
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// Of this thread.
+std::chrono::nanoseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::nanoseconds{in_ns(time)};
+}
+
 // Where to watch: first where the files are that somebody waits for, then wherever files are.
 std::vector<std::string> folders_of_interest(const std::vector<std::string>& watched_paths,
                                              const FileList& list) {
@@ -20,10 +31,6 @@ std::vector<std::string> folders_of_interest(const std::vector<std::string>& wat
   }
   folders.insert(folders.end(), list.folders.begin(), list.folders.end());
   return folders;
-}
-
-int64_t in_ns(const timespec& time) {
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace
@@ -76,6 +83,7 @@ void FileWatch::take_up(const std::set<std::string, std::less<>>& uris) {
 FileWatch::Round FileWatch::look_around(FolderWatch& folders, const SharedFiles& files,
                                         WatchedFiles watched) {
   folders.drain();  // before looking: what happens from here on wakes us again
+  const auto begin = cpu_time();
   std::vector<std::string> waited_for;
   for (const auto& [uri, file] : watched) waited_for.push_back(file.path);
   FileList list = list_files(files);
@@ -90,6 +98,7 @@ FileWatch::Round FileWatch::look_around(FolderWatch& folders, const SharedFiles&
     file.look = look_at(files, file.path);
     round.unsettled |= file.look.unsettled;
   }
+  round.cost = cpu_time() - begin;
   return round;
 }
 
@@ -105,9 +114,8 @@ Task<> FileWatch::watch() {
   asio::posix::stream_descriptor events{co_await asio::this_coro::executor,
                                         folders->events().release()};
   while (true) {
-    const auto begin = std::chrono::steady_clock::now();
     Round round = co_await look(folders);
-    const auto rest = options_.rest * (std::chrono::steady_clock::now() - begin);
+    const auto rest = options_.rest * round.cost;
     if (round.unsettled) {
       co_await sleep_for(kClockTick);
       round = co_await look(folders);

@@ -62,6 +62,7 @@ class FileWatch {
     std::vector<std::string> paths;  // of all files
     WatchedFiles watched;
     bool unsettled = false;
+    std::chrono::nanoseconds cost{0};  // of processor time
   };
 
   static Look look_at(const SharedFiles& files, const std::string& path);

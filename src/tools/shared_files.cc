@@ -38,6 +38,7 @@ FileList list_files(const SharedFiles& files) {
   files::ListOptions options;
   options.recursive = true;
   options.max_entries = kMaxEntries;
+  options.max_read = kMaxEntries;  // nobody asks how many more there are
   files::Listing listing = files.directory.list(".", options);
   FileList list;
   for (files::Listing::Entry& entry : listing.entries) {

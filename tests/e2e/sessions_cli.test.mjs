@@ -203,6 +203,13 @@ function fakeServer(t, call) {
   t.after(() => server.close());
   return new Promise((resolve) => server.listen(join(sockets, `${process.pid}.sock`), resolve));
 }
+const freePort = () =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
 const result = (structuredContent) => ({ result: { content: [], structuredContent } });
 const one = result({ sandboxes: [{ container_id: 'js-sbx-1' }] });
 
@@ -238,6 +245,22 @@ describe('belljar logs', () => {
     });
     const { code, stdout } = await run('logs', '--follow', '--process', '5', 'js-sbx-1');
     assert.deepEqual([code, stdout], [0, 'abc']);
+  });
+
+  test('shows what a server in a sandbox prints, to its end', async (t) => {
+    const { server, id } = await withSandbox(t);
+    const code = `import { createServer } from 'node:http';
+      createServer((request, response) => { console.log(request.url); response.end(); if (request.url === '/end') process.exit(); }).listen(PORT);
+      console.log('listening');`;
+    const port = await freePort();
+    await server.call('run_js', { container_id: id, listenOnPort: port, code: code.replace('PORT', port) });
+    const { stdout, stderr } = await run('logs', id);
+    assert.equal(stdout, 'listening\n', stderr);
+    const follower = run('logs', '--follow', id);
+    await fetch(`http://127.0.0.1:${port}/one`);
+    await fetch(`http://127.0.0.1:${port}/end`).catch(() => {});
+    const all = await follower;
+    assert.deepEqual([all.code, all.stdout], [0, 'listening\n/one\n/end\n']);
   });
 
   test("passes on the server's refusal", async (t) => {
