@@ -157,7 +157,7 @@ Task<> add_readme(Registry& registry, FoundPackage& found) {
     const auto readme = co_await with_timeout(kReadmeTime, fetch_readme(registry, found.name));
     if (readme) found.readme = *readme;
   } catch (const Error&) {
-    // A readme is an extra: the hit stands without it.
+    found.readme.clear();  // it is an extra: the hit stands without it
   }
 }
 

@@ -18,7 +18,7 @@ Task<> types_arguments(World& world) {
       {R"({"dependencies":[{"name":"a"},{"name":"--prefix=/"}]})", "dependencies[1].name"},
       {R"({"dependencies":[{"name":"a","version":"file:/etc"}]})", R"("dependencies[0].version")"},
       {R"({"dependencies":[{"name":"a"},{"name":"a"}]})", "must not repeat dependencies[0].name"},
-      {R"({"dependencies":[{"name":"a","verison":"1"}]})", "did you mean"},
+      {R"({"dependencies":[{"name":"a","versions":"1"}]})", "did you mean"},
   };
   for (const auto& [arguments, expected] : cases) {
     const std::string text = co_await world.refusal("get_dependency_types", arguments);
