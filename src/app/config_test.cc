@@ -86,6 +86,7 @@ TEST_F(ConfigTest, WhatIsShownCanBeReadBack) {
   const Config config = load_config({}, file_).config;
   for (const Setting& setting : settings()) {
     Config other = config;
+    if (setting.show(config).empty()) continue;  // not set
     EXPECT_TRUE(setting.set(other, setting.show(config))) << setting.name;
   }
 }

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "packages/types.h"
 #include "tools/basic_tool.h"
-#include "tools/run_result.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 
@@ -14,21 +14,14 @@ constexpr size_t kTextLimit = 2u << 20;
 constexpr size_t kTextLimitOfOne = 256u << 10;
 
 json::object output_schema() {
-  json::object text;
-  text["type"] = "string";
-  json::object flag;
-  flag["type"] = "boolean";
   json::object required;
-  required["name"] = text;
-  required["hasTypes"] = flag;
+  required["name"] = of_type("string");
+  required["hasTypes"] = of_type("boolean");
   json::object package = all_required(std::move(required));
   for (const char* name : {"version", "types", "typesPackage", "error"})
-    package["properties"].as_object()[name] = text;
-  json::object list;
-  list["type"] = "array";
-  list["items"] = std::move(package);
+    package["properties"].as_object()[name] = of_type("string");
   json::object properties;
-  properties["packages"] = std::move(list);
+  properties["packages"] = array_of(std::move(package));
   return all_required(std::move(properties));
 }
 

@@ -104,7 +104,7 @@ Task<> fail_install(const InstallContext& context, const RegistryProxy& proxy,
   failure.waiting_for = proxy.waiting_for();
   if (failure.trouble && failure.trouble->code == Code::not_found)
     failure.near = co_await near_names(context, failure.trouble->package);
-  const auto* document = proxy.document(package_of(failure.complaint.unmatched()));
+  const auto* document = proxy.document(name_in_spec(failure.complaint.unmatched()));
   if (document != nullptr && document->tags.contains("latest"))
     failure.newest = document->tags.at("latest");
   const Error error = explain(failure);

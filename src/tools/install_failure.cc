@@ -55,7 +55,7 @@ Error missing_package(const InstallFailure& failure) {
 
 Error missing_version(const InstallFailure& failure) {
   const std::string spec = failure.complaint.unmatched();
-  const std::string name = package_of(spec);
+  const std::string name = name_in_spec(spec);
   const std::string range = spec.substr(std::min(spec.size(), name.size() + 1));
   const std::string newest =
       failure.newest.empty() ? "" : fmt::format("; the newest is {}", failure.newest);
@@ -94,7 +94,7 @@ std::optional<Error> explain_outcome(const InstallFailure& failure) {
 
 }  // namespace
 
-std::string package_of(std::string_view spec) {
+std::string name_in_spec(std::string_view spec) {
   const size_t at = spec.find('@', 1);
   return std::string{spec.substr(0, at)};
 }

@@ -39,6 +39,6 @@ struct InstallFailure {
 Error explain(const InstallFailure& failure);
 
 // "lodash@^9" → "lodash", "@types/node@1" → "@types/node".
-std::string package_of(std::string_view spec);
+std::string name_in_spec(std::string_view spec);
 
 }  // namespace belljar::tools

@@ -37,7 +37,7 @@ TEST(InstallFailure, NamesTheNewestVersionWhenNoneFits) {
       "npm error notarget No matching version found for @types/node@^99.\n"
       "npm error notarget In most cases you or one of your dependencies are requesting …\n");
   EXPECT_EQ(failure.complaint.unmatched(), "@types/node@^99");
-  EXPECT_EQ(package_of(failure.complaint.unmatched()), "@types/node");
+  EXPECT_EQ(name_in_spec(failure.complaint.unmatched()), "@types/node");
   EXPECT_STREQ(explain(failure).what(), "no version of @types/node fits ^99");
   failure.newest = "24.1.0";
   EXPECT_STREQ(explain(failure).what(), "no version of @types/node fits ^99; the newest is 24.1.0");

@@ -1,23 +1,18 @@
 #include "packages/search.h"
 #include "tools/basic_tool.h"
-#include "tools/run_result.h"
+#include "tools/schema.h"
 
 namespace belljar::tools {
 
 namespace {
 
 json::object output_schema() {
-  json::object text;
-  text["type"] = "string";
   json::object package;
-  package["name"] = text;
-  package["description"] = text;
-  package["readmeSnippet"] = text;
-  json::object list;
-  list["type"] = "array";
-  list["items"] = all_required(std::move(package));
+  package["name"] = of_type("string");
+  package["description"] = of_type("string");
+  package["readmeSnippet"] = of_type("string");
   json::object properties;
-  properties["packages"] = std::move(list);
+  properties["packages"] = array_of(all_required(std::move(package)));
   return all_required(std::move(properties));
 }
 
