@@ -122,6 +122,10 @@ Program read_program(const Arguments& arguments, const Settings& settings) {
   return program;
 }
 
+void check_language(const Program& program, const Image& image) {
+  if (program.language == Program::Language::typescript) typescript_flags(image);
+}
+
 Command make_command(Program program, const Image& image, int slot) {
   const bool typescript = program.language == Program::Language::typescript;
   const std::string number = slot == 1 ? "" : fmt::format("-{}", slot);

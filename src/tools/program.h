@@ -34,6 +34,9 @@ std::vector<Parameter> program_parameters(const Settings& settings);
 // them.
 Program read_program(const Arguments& arguments, const Settings& settings);
 
+// Error{unavailable} if the image cannot run the program's language.
+void check_language(const Program& program, const Image& image);
+
 // What to start for the program. `slot` tells files of programs that run at the same time apart: 1
 // is /workspace/index.js, 2 is index-2.js. Error{unavailable} if the image cannot run the language.
 Command make_command(Program program, const Image& image, int slot);

@@ -51,6 +51,7 @@ class RunJsEphemeral final : public BasicTool {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
+    check_language(run.program, spec.image);  // before anything is made
     const auto resolved = context_.clock.now();
     Lease lease = co_await context_.sandboxes.create_ephemeral(call.owner(), std::move(spec));
     const auto created = context_.clock.now();
