@@ -119,17 +119,18 @@ Settled<std::invoke_result_t<Function>> settle_call(Function& function) {
   return settled;
 }
 
-// Runs a function that blocks on the pool and returns its result to the loop. The function must not
-// touch objects of the loop. Cancelling does not interrupt it: the waiting task ends after it.
-// (co_spawn() would send a cancellation to the other thread as a pointer that may be gone by then.)
-template <class Function>
-Task<std::invoke_result_t<Function>> run_blocking(Function function) {
+// Runs a function that blocks on `where`, the pool or a strand of it, and returns its result to the
+// loop. The function must not touch objects of the loop. Cancelling does not interrupt it: the
+// waiting task ends after it. (co_spawn() would send a cancellation to the other thread as a
+// pointer that may be gone by then.)
+template <class Executor, class Function>
+Task<std::invoke_result_t<Function>> run_blocking_on(Executor where, Function function) {
   if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
     auto with_value = [&function] { return function(), true; };
-    co_await run_blocking(std::move(with_value));
+    co_await run_blocking_on(where, std::move(with_value));
   } else {
     using Result = Settled<std::invoke_result_t<Function>>;
-    auto start = [&function](auto resume) {
+    auto start = [&function, &where](auto resume) {
       auto loop = asio::make_work_guard(asio::get_associated_executor(resume));
       auto work = [&function, resume = std::move(resume), loop = std::move(loop)]() mutable {
         auto finish = [resume = std::move(resume), result = settle_call(function)]() mutable {
@@ -137,13 +138,18 @@ Task<std::invoke_result_t<Function>> run_blocking(Function function) {
         };
         asio::post(loop.get_executor(), std::move(finish));
       };
-      asio::post(blocking_pool(), std::move(work));
+      asio::post(where, std::move(work));
     };
     const auto& token = asio::use_awaitable;
     Result result = co_await asio::async_initiate<decltype(token), void(Result)>(start, token);
     if (result.error) std::rethrow_exception(result.error);
     co_return std::move(*result.value);
   }
+}
+
+template <class Function>
+Task<std::invoke_result_t<Function>> run_blocking(Function function) {
+  return run_blocking_on(blocking_pool().get_executor(), std::move(function));
 }
 
 }  // namespace belljar
