@@ -47,7 +47,7 @@ export async function connect({ env = {}, args = ['mcp'] } = {}) {
     session: async (t, more = {}) => {
       const { container_id: id } = await succeed('sandbox_initialize', more);
       const stop = () => call('sandbox_stop', { container_id: id });
-      t.after(stop);
+      t.after(() => stop().catch(() => {})); // the server may be gone by then
       return {
         id,
         stop,
