@@ -16,9 +16,10 @@ struct FailedRun {
   std::string_view code;  // the program's text; "" for a shell command
   Program::Language language = Program::Language::javascript;
   std::vector<std::string> dependencies{};  // names of the npm packages that it has
-  bool session = false;    // made by sandbox_initialize: files persist, limits stand
-  bool published = false;  // with listenOnPort
-  Limits max_limits{};     // the most that a call may ask for
+  bool session = false;     // made by sandbox_initialize: files persist, limits stand
+  bool published = false;   // with listenOnPort
+  bool host_files = false;  // ./files is a directory of the host
+  Limits max_limits{};      // the most that a call may ask for
   milliseconds max_timeout{0};
   Network network = Network::none;
 };

@@ -108,7 +108,10 @@ std::string disk_full(const Clues& clues) {
   if (clues.error.code != "ENOSPC" && !clues.error.has("No space left on device")) return "";
   const uint64_t now = clues.run.report.limits.disk;
   const uint64_t most = clues.run.max_limits.disk;
-  return fmt::format("The disk is full: the sandbox may write {}. {}", format_bytes(now),
+  const char* elsewhere =
+      clues.run.host_files ? " (for ./files the host's own disk is the limit)" : "";
+  return fmt::format("The disk is full: the sandbox may write {}{}. {}", format_bytes(now),
+                     elsewhere,
                      ask_for_more(clues, "disk", as_argument(std::min(most, 2 * now)), most > now,
                                   "write less and delete what is no longer needed"));
 }

@@ -79,6 +79,15 @@ fs.writeFileSync('big', Buffer.alloc(40e6));)"};
             advice);  // Node.js 20, 22, 24, 26
 }
 
+TEST(AdviceOnLimits, TellsThatTheFilesDirectoryIsOnAnotherDisk) {
+  Failure failure{"1"};
+  failure.run.host_files = true;
+  const std::string advice = failure.advice("Error: ENOSPC: no space left on device, write");
+  EXPECT_NE(advice.find("256 MiB (for ./files the host's own disk is the limit)"),
+            std::string::npos)
+      << advice;
+}
+
 TEST(AdviceOnLimits, TellsHowToGetMoreProcesses) {
   Failure failure{R"(import { spawn } from 'node:child_process';
 for (let i = 0; i < 400; i++) spawn('sleep', ['5']);)"};

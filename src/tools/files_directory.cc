@@ -1,6 +1,7 @@
 #include "tools/files_directory.h"
 
 #include <filesystem>
+#include <string_view>
 
 namespace belljar::tools {
 
@@ -19,17 +20,30 @@ Fd open_shared(const std::string& path) {
   return handle;
 }
 
+bool is_beneath(std::string_view place, std::string_view directory) {
+  return place.starts_with(directory) &&
+         (place.size() == directory.size() || place[directory.size()] == '/');
+}
+
+bool belongs_to_the_system(std::string_view place) {
+  for (const char* directory : {"/", "/usr", "/usr/local", "/dev", "/run", "/var"}) {
+    if (place == directory) return true;
+  }
+  for (const char* directory : {"/proc", "/sys", "/etc", "/boot", "/usr/bin", "/usr/sbin",
+                                "/usr/lib", "/usr/local/bin", "/usr/local/sbin"}) {
+    if (is_beneath(place, directory)) return true;
+  }
+  return false;
+}
+
 void check_place(int handle) {
   const std::string place =
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", handle)).string();
-  for (const char* forbidden : {"/", "/proc", "/sys", "/dev", "/etc", "/usr", "/boot", "/run"}) {
-    if (place != forbidden) continue;
-    fail(
-        Code::invalid,
-        "the files directory (FILES_DIR, --files-dir) is \"{}\": programs may change everything in "
-        "it, so it must not be a directory of the system; make one for them",
-        place);
-  }
+  if (!belongs_to_the_system(place)) return;
+  fail(Code::invalid,
+       "the files directory (FILES_DIR, --files-dir) is \"{}\": programs may change everything in "
+       "it, so it must not be a directory of the system; make one for them",
+       place);
 }
 
 }  // namespace

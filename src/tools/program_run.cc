@@ -58,6 +58,7 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
   }
   failed.session = run.in_session;
   failed.published = run.listen_on.has_value();
+  failed.host_files = context.files != nullptr;
   failed.max_limits = context.settings.max_limits;
   failed.max_timeout = context.settings.max_run_timeout;
   failed.network = lease.spec().network;

@@ -101,8 +101,8 @@ Task<ServerStart> start_server(Lease lease, Command command, uint16_t port, mill
   const bool taken = co_await accepts(sandbox, port);
   if (taken) {
     fail(Code::unavailable,
-         "something in this sandbox listens on port {} already; end it, for example with "
-         "sandbox_exec and \"pkill node\", choose another port, or use another sandbox",
+         "something in this sandbox listens on port {} already; end all its programs with "
+         "sandbox_exec and \"kill -9 -1\", choose another port, or use another sandbox",
          port);
   }
   const auto begin = steady_clock::now();

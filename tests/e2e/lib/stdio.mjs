@@ -29,12 +29,15 @@ export class Server {
     this.received = []; // every message, in order
     this.waiting = new Set();
     this.nextId = 1;
-    let rest = '';
+    let parts = []; // of a line; joined once, for a line may have 30 MB
     child.stdout.setEncoding('utf8');
     child.stdout.on('data', (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop();
-      for (const line of lines) this.#take(line);
+      const [rest, ...lines] = text.split('\n');
+      parts.push(rest);
+      for (const line of lines) {
+        this.#take(parts.join(''));
+        parts = [line];
+      }
     });
     child.stderr.setEncoding('utf8');
     child.stderr.on('data', (text) => (this.stderr += text));
