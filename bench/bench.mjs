@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { Client } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js';
 import { StdioClientTransport } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.js';
 import { belljar, environment } from '../tests/e2e/lib/belljar.mjs';
+import { measureFiles, measureImage, measureInstall, measureLint, measurePort } from './contract.mjs';
 import { descendants, memory, pss } from '../tests/e2e/lib/proc.mjs';
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
@@ -34,12 +35,13 @@ async function connect(env = {}) {
   const client = new Client({ name: 'bench', version: '1' });
   const transport = new StdioClientTransport({ command: belljar, args: ['mcp'], env: environment(env), stderr: 'ignore' });
   await client.connect(transport);
+  const callAnyway = (name, args = {}) => client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
   const call = async (name, args = {}) => {
-    const result = await client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
+    const result = await callAnyway(name, args);
     if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
     return result;
   };
-  const connection = { call, pid: transport.pid, close: () => (open.delete(connection), client.close()) };
+  const connection = { call, callAnyway, pid: transport.pid, close: () => (open.delete(connection), client.close()) };
   open.add(connection);
   return connection;
 }
@@ -227,6 +229,24 @@ await part('many', measureManySessions, ({ sessions, few, many }) => {
   const change = (many.p50 / few.p50 - 1) * 100;
   row(`hello with ${sessions} live sessions`, both(many), '1 session + 20 %', change <= 20, `${change >= 0 ? '+' : ''}${number(change)} % against ${number(few.p50)} ms`);
 });
+
+const tools = { connect, timed, summary, samples, options, node: process.execPath };
+const added = (with_, without) => `+ ${number(with_.p50 - without.p50)} ms`;
+await part('files', () => measureFiles(tools), ({ without, own, first, bare, later }) => {
+  row('change report, 50,000 unchanged files in a session', added(own, without), '2 ms', own.p50 - without.p50 <= 2, `run of ${number(without.p50)} ms`);
+  row('the same with FILES_DIR, first run', `+ ${number(first)} ms`, '60 ms', first <= 60);
+  row('the same with FILES_DIR, later runs', added(later, bare), 'no second scan', later.p50 - bare.p50 <= 10, `run of ${number(bare.p50)} ms`);
+});
+await part('image', () => measureImage(tools), ({ kept, returned }) =>
+  row('an image of 5 MB returned', added(returned, kept), '15 ms', returned.p50 - kept.p50 <= 15, `run of ${number(kept.p50)} ms`));
+await part('port', () => measurePort(tools), ({ published, bare, direct, through, near, far }) => {
+  row('published port, one download', `${number(published)} Gbit/s`, '5 or more', published >= 5, `${number(published / bare, 2)} x bare loopback (${number(bare)})`);
+  row('published port, a message there and back', `+ ${number(far.p50 - near.p50, 3)} ms`, '0.1 ms', far.p50 - near.p50 <= 0.1, `bare ${number(near.p50, 3)} ms`);
+  row('published port, connect and first byte', `+ ${number(through.p50 - direct.p50, 3)} ms`, '', undefined, `bare ${number(direct.p50, 3)} ms`);
+});
+await part('lint', () => measureLint(tools), ({ good, failed }) => row('lint of a failed run', added(failed, good), '30 ms', failed.p50 - good.p50 <= 30));
+await part('install', () => measureInstall(tools), ({ belljar: own, npm }) =>
+  row('lodash installed, nothing cached', both(own), '1.15 x npm', own.p50 <= npm.p50 * 1.15, `${number(own.p50 / npm.p50, 2)} x bare npm install (${number(npm.p50)} ms)`));
 
 const header = ['work (p50 / p90)', 'measured', 'at most', 'met', 'against'];
 const widths = header.map((title, column) => Math.max(title.length, ...rows.map((cells) => cells[column].length)));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -44,21 +45,54 @@ std::string format_bytes(uint64_t bytes) {
                                     : fmt::format("{:.1f} {}", value, kNames[unit]);
 }
 
+namespace {
+
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::array<signed char, 256> kValues = [] {
+  std::array<signed char, 256> values{};
+  values.fill(-1);
+  for (size_t i = 0; i < kAlphabet.size(); ++i) {
+    values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
+  }
+  return values;
+}();
+
+}  // namespace
+
 std::string base64(std::string_view bytes) {
-  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
+  std::string text((bytes.size() + 2) / 3 * 4, '=');
   const auto byte = [bytes](size_t i) {
     return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
   };
-  for (size_t i = 0; i < bytes.size(); i += 3) {
+  char* out = text.data();
+  for (size_t i = 0; i < bytes.size(); i += 3, out += 4) {
     const unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    text += kAlphabet[group >> 18];
-    text += kAlphabet[(group >> 12) & 63];
-    text += i + 1 < bytes.size() ? kAlphabet[(group >> 6) & 63] : '=';
-    text += i + 2 < bytes.size() ? kAlphabet[group & 63] : '=';
+    out[0] = kAlphabet[group >> 18];
+    out[1] = kAlphabet[(group >> 12) & 63];
+    if (i + 1 < bytes.size()) out[2] = kAlphabet[(group >> 6) & 63];
+    if (i + 2 < bytes.size()) out[3] = kAlphabet[group & 63];
   }
   return text;
+}
+
+std::optional<std::string> parse_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  unsigned group = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int value = i >= text.size() - padding ? 0 : kValues[static_cast<unsigned char>(text[i])];
+    if (value < 0) return std::nullopt;
+    group = group << 6 | static_cast<unsigned>(value);
+    if (i % 4 != 3) continue;
+    for (const int shift : {16, 8, 0}) bytes += static_cast<char>(group >> shift & 0xff);
+    group = 0;
+  }
+  bytes.resize(bytes.size() - padding);
+  return bytes;
 }
 
 }  // namespace belljar

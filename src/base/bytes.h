@@ -18,4 +18,7 @@ std::string format_bytes(uint64_t bytes);
 // Standard base64 with padding.
 std::string base64(std::string_view bytes);
 
+// What such a text means; nothing if it is none. White space is not part of it.
+std::optional<std::string> parse_base64(std::string_view text);
+
 }  // namespace belljar

@@ -35,5 +35,17 @@ TEST(Base64, PadsAsTheStandardSays) {
   EXPECT_EQ(base64(std::string_view{"\xff\x00\xfe", 3}), "/wD+");
 }
 
+TEST(Base64, IsReadBackAndNothingElseIs) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(parse_base64(base64(bytes)), bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "Z===", "====", "Zm9v\n", "Zm 9", "Zm-v",
+                           "=m9v", "Zm9vZg==Zm9v"}) {
+    EXPECT_FALSE(parse_base64(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace belljar

@@ -3,11 +3,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -108,18 +109,47 @@ class Event {
 asio::thread_pool& blocking_pool();
 
 template <class Function>
-Task<std::invoke_result_t<Function>> call_as_task(Function function) {
-  co_return function();
+Settled<std::invoke_result_t<Function>> settle_call(Function& function) {
+  Settled<std::invoke_result_t<Function>> settled;
+  try {
+    settled.value.emplace(function());
+  } catch (...) {
+    settled.error = std::current_exception();
+  }
+  return settled;
 }
 
-// Runs a function that blocks on the pool and returns its result to the loop. The function must not
-// touch objects of the loop. Cancelling does not interrupt it; the result is dropped.
+// Runs a function that blocks on `where`, the pool or a strand of it, and returns its result to the
+// loop. The function must not touch objects of the loop. Cancelling does not interrupt it: the
+// waiting task ends after it. (co_spawn() would send a cancellation to the other thread as a
+// pointer that may be gone by then.)
+template <class Executor, class Function>
+Task<std::invoke_result_t<Function>> run_blocking_on(Executor where, Function function) {
+  if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
+    auto with_value = [&function] { return function(), true; };
+    co_await run_blocking_on(where, std::move(with_value));
+  } else {
+    using Result = Settled<std::invoke_result_t<Function>>;
+    auto start = [&function, &where](auto resume) {
+      auto loop = asio::make_work_guard(asio::get_associated_executor(resume));
+      auto work = [&function, resume = std::move(resume), loop = std::move(loop)]() mutable {
+        auto finish = [resume = std::move(resume), result = settle_call(function)]() mutable {
+          std::move(resume)(std::move(result));
+        };
+        asio::post(loop.get_executor(), std::move(finish));
+      };
+      asio::post(where, std::move(work));
+    };
+    const auto& token = asio::use_awaitable;
+    Result result = co_await asio::async_initiate<decltype(token), void(Result)>(start, token);
+    if (result.error) std::rethrow_exception(result.error);
+    co_return std::move(*result.value);
+  }
+}
+
 template <class Function>
 Task<std::invoke_result_t<Function>> run_blocking(Function function) {
-  // A strand of its own: a cancellation from the loop must not race with the running function's
-  // task.
-  const auto strand = asio::make_strand(blocking_pool());
-  co_return co_await asio::co_spawn(strand, call_as_task(std::move(function)), asio::use_awaitable);
+  return run_blocking_on(blocking_pool().get_executor(), std::move(function));
 }
 
 }  // namespace belljar

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <stdexcept>
 #include <thread>
 
@@ -64,6 +65,35 @@ Task<bool> catches_error_of_blocking_work() {
 
 TEST(RunBlocking, HandsTheExceptionToTheCaller) {
   EXPECT_TRUE(run(catches_error_of_blocking_work()));
+}
+
+Task<> work(std::promise<void>& started, int& ended) {
+  auto function = [&started] {
+    started.set_value();
+    return 0;
+  };
+  co_await run_blocking(function);
+  ++ended;
+  co_await sleep_for(milliseconds{0});  // throws: the task was cancelled meanwhile
+  ended = -1'000'000;
+}
+
+// The cancellation comes when the function ends.
+Task<int> cancel_blocking_work(int times) {
+  TaskGroup group{co_await asio::this_coro::executor};
+  int ended = 0;
+  for (int i = 0; i < times; ++i) {
+    std::promise<void> started;
+    const auto id = group.spawn("work", work(started, ended));
+    started.get_future().wait();
+    group.cancel(id);
+    co_await group.finish();
+  }
+  co_return ended;
+}
+
+TEST(RunBlocking, IsNotInterruptedButTheTaskEndsAfterIt) {
+  EXPECT_EQ(run(cancel_blocking_work(5000)), 5000);
 }
 
 Task<int> two_waiters_and_one_event() {

@@ -1,6 +1,6 @@
 #include "files/tracked_files.h"
 
-#include <atomic>
+#include <boost/asio/strand.hpp>
 
 namespace belljar::files {
 
@@ -26,9 +26,7 @@ struct TrackedFiles::State {
   std::string name;
   ChangeTracker tracker;
   asio::strand<asio::thread_pool::executor_type> one_at_a_time;
-  // Functions on the pool that have not ended: one whose caller was cancelled still runs, and only
-  // the loop's own thread adds to them.
-  std::atomic<int> on_the_pool = 0;
+  int on_the_pool = 0;  // functions that have not ended; counted by the loop
 };
 
 TrackedFiles::TrackedFiles(Directory parent, std::string name)
@@ -40,17 +38,14 @@ template <class Result, class Function>
 Task<Result> TrackedFiles::look(Function function) {
   const auto state = state_;
   if (state->on_the_pool == 0 && state->is_small()) co_return function(state->tracker);
-  ++state->on_the_pool;
-  auto on_pool = [state, function] {
-    struct Done {
-      State& state;
-      ~Done() { --state.on_the_pool; }
-    } done{*state};
-    return std::optional<Result>{function(state->tracker)};
+  struct Counted {
+    int& count;
+    explicit Counted(int& counter) : count{counter} { ++count; }
+    ~Counted() { --count; }
   };
-  auto result = co_await asio::co_spawn(state->one_at_a_time, call_as_task(std::move(on_pool)),
-                                        asio::use_awaitable);
-  co_return std::move(*result);
+  const Counted counted{state->on_the_pool};
+  auto on_pool = [state, function] { return function(state->tracker); };
+  co_return co_await run_blocking_on(state->one_at_a_time, std::move(on_pool));
 }
 
 Task<ChangeTracker::Mark> TrackedFiles::mark() {

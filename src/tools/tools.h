@@ -34,6 +34,9 @@ std::unique_ptr<mcp::Tool> make_sandbox_exec(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_stop(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_list(const Context& context);
 std::unique_ptr<mcp::Tool> make_sandbox_logs(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_write_files(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_read_file(const Context& context);
+std::unique_ptr<mcp::Tool> make_sandbox_list_files(const Context& context);
 std::unique_ptr<mcp::Tool> make_get_dependency_types(const Context& context);
 std::unique_ptr<mcp::Tool> make_search_npm_packages(const Context& context);
 

@@ -72,6 +72,7 @@ Task<> descriptions(World& world) {
   }
   EXPECT_THAT(names, ElementsAre("run_js_ephemeral", "sandbox_initialize", "run_js", "sandbox_exec",
                                  "sandbox_stop", "sandbox_list", "sandbox_logs",
+                                 "sandbox_write_files", "sandbox_read_file", "sandbox_list_files",
                                  "get_dependency_types", "search_npm_packages"));
   co_return;
 }

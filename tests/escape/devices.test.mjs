@@ -104,12 +104,18 @@ test('CP06 the set-user-ID bit cannot be set, by any form of chmod', onlyX64, as
   onlyThese(seen, 'EPERM');
 });
 
-test('CP06 the set-user-ID bit cannot be set when a file is made', { todo: 'open, creat, mkdir and mknod take the bits; only nosuid and the foreign uid make them harmless' }, async () => {
-  const mode = await jar.inside(() => {
-    fs.closeSync(fs.openSync('/workspace/born', 'w', 0o6755));
-    return (fs.statSync('/workspace/born').mode & 0o6000).toString(8);
-  });
-  assert.equal(mode, '0');
+test('CP06 the set-user-ID bit cannot be set when a file is made', onlyX64, async () => {
+  const seen = await jar.inside((nr) => {
+    const list = [0o4755, 0o2755, 0o6777].flatMap((mode) => [
+      [`open.${mode}`, nr.open, 's:/workspace/born', 0o101, mode], [`openat.${mode}`, nr.openat, -100, 's:/workspace/born', 0o101, mode],
+      [`tmpfile.${mode}`, nr.openat, -100, 's:/workspace', 0o20200002, mode], [`creat.${mode}`, nr.creat, 's:/workspace/born', mode],
+      [`mknod.${mode}`, nr.mknod, 's:/workspace/born', 0o100000 | mode, 0], [`mknodat.${mode}`, nr.mknodat, -100, 's:/workspace/born', 0o100000 | mode, 0],
+    ]);
+    return { ...calls(list), exists: String(fs.existsSync('/workspace/born')) };
+  }, { data: nr });
+  assert.equal(seen.exists, 'false');
+  delete seen.exists;
+  onlyThese(seen, 'EPERM');
 });
 
 test('CP08 CP09 a process cannot rewrite its own protection', onlyX64, async () => {
