@@ -44,7 +44,9 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 bool is_package_spec(std::string_view text) {
-  if (text.size() > kLongestSpec || text.starts_with('-') || text.starts_with('.')) return false;
+  // An empty range means any version, but whoever sends it has more likely forgotten one.
+  if (text.find_first_not_of(' ') == text.npos || text.size() > kLongestSpec) return false;
+  if (text.starts_with('-') || text.starts_with('.')) return false;
   if (ends_like_an_archive(text) || !has_only(text, " .<>=^~|*+_-")) return false;
   return is_dist_tag(text) || Range::parse(text).has_value();
 }

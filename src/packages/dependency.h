@@ -16,7 +16,7 @@ inline constexpr size_t kMaxDependencies = 100;
 
 // True for what npm looks up in a registry: a version, a range or a dist-tag. False for everything
 // that npm would take from elsewhere (file:, git+…, a URL, a path, a tarball, an alias npm:…) or
-// for an option (-g).
+// for an option (-g), and for no text at all.
 bool is_package_spec(std::string_view text);
 
 // Error{invalid} that names the argument, what it was and what it may be:

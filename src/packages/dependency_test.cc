@@ -22,13 +22,15 @@ std::string error_of(const std::vector<Dependency>& dependencies) {
 
 TEST(Dependency, TakesEveryRangeAndDistTag) {
   for (const char* spec :
-       {"1.2.3", "v1.2.3", "^1.2.0", "~1", ">=1.0.0 <3.0.0", "1.x || 2.0.0", "1.2 - 2.3", "*", "",
+       {"1.2.3", "v1.2.3", "^1.2.0", "~1", ">=1.0.0 <3.0.0", "1.x || 2.0.0", "1.2 - 2.3", "*",
         "latest", "next", "beta-2", "1.0.0-rc.1+build.5", "canary_x", "lts.old", "7"})
     EXPECT_TRUE(is_package_spec(spec)) << spec;
 }
 
 TEST(Dependency, TakesNothingElse) {
-  for (const char* spec : {"file:../x",
+  for (const char* spec : {"",
+                           "  ",
+                           "file:../x",
                            "file:x",
                            "git+https://host/x.git",
                            "git://host/x",
@@ -83,8 +85,10 @@ TEST(Dependency, IsRefusedByTheNameOfTheArgument) {
 }
 
 TEST(Dependency, HasANameThatIsNeitherOptionNorPath) {
-  for (const char* name : {"", "-g", "--prefix=/", ";id", "a b", "../../x", "/x", "@", "@/x", "@a/",
-                           "@a/b/c", "x.tgz", "a@1", "a%2fb", ".hidden", "a\nb", "npm:x"})
+  for (const char* name :
+       {"",        "-g",   "--prefix=/", ";id",          "a b",         "../../x", "/x",
+        "@",       "@/x",  "@a/",        "@a/b/c",       "x.tgz",       "a@1",     "a%2fb",
+        ".hidden", "a\nb", "npm:x",      "node_modules", "favicon.ico", "_x",      "__proto__"})
     EXPECT_THAT(error_of({{name, "1"}}), HasSubstr("dependencies[0].name")) << name;
 }
 

@@ -92,6 +92,8 @@ const PackageVersion* PackageDocument::select(std::string_view spec) const {
 
 bool is_package_name(std::string_view name) {
   if (name.size() > 214) return false;
+  // npm itself refuses these.
+  if (name.starts_with('_') || name == "node_modules" || name == "favicon.ico") return false;
   if (!name.starts_with('@')) return is_name_part(name);
   const size_t slash = name.find('/');
   return slash != std::string_view::npos && is_name_part(name.substr(1, slash - 1)) &&

@@ -91,4 +91,12 @@ Task<RunResult> Lease::run(Command command, RunLimits limits, LiveOutput live) {
   co_return result;
 }
 
+Task<std::string> Lease::stopped() const {
+  const std::shared_ptr<LiveSandbox> live = live_;
+  const auto executor = co_await asio::this_coro::executor;
+  if (!live->on_stop) live->on_stop = std::make_shared<Event>(executor);
+  if (live->stop_reason.empty()) co_await live->on_stop->wait();
+  co_return live->stop_reason;
+}
+
 }  // namespace belljar

@@ -40,6 +40,7 @@ struct LiveSandbox {
   std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
   std::shared_ptr<files::TrackedFiles> files;             // once somebody asked for it
   std::string stop_reason;                                // not empty: it is being stopped or gone
+  std::shared_ptr<Event> on_stop;                         // once somebody waits for that
 
   // Ends what belongs to the sandbox, and lets go of its files, before the sandbox itself.
   Task<> stop_attachments();
@@ -86,6 +87,9 @@ class Lease {
   // run_program() that knows why a sandbox was stopped: a stop before or during the run is the
   // outcome `cancelled` with a stop_reason, never an Error of the driver.
   Task<RunResult> run(Command command, RunLimits limits, LiveOutput live);
+
+  // Ends when the sandbox is stopped: why. For work elsewhere that is done for this sandbox.
+  Task<std::string> stopped() const;
 
   // See Sandbox::listen().
   Task<Fd> listen() { return live_->sandbox->listen(); }

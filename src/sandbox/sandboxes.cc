@@ -127,6 +127,7 @@ SandboxInfo Sandboxes::describe(const LiveSandbox& live) const {
 
 void Sandboxes::retire(const Live& live, std::string reason) {
   live->stop_reason = std::move(reason);
+  if (live->on_stop) live->on_stop->set();
   live_.erase(Key{live->owner, live->id});
 }
 

@@ -289,6 +289,28 @@ TEST(Sandboxes, ARunThatComesTooLateIsCancelledToo) {
   check(stop_between_lease_and_run);
 }
 
+Task<> keep_reason(const Lease& lease, std::string& reason) {
+  reason = co_await lease.stopped();
+}
+Task<> wait_for_the_stop(World& world) {
+  const std::string id = co_await world.create("ann");
+  const Lease lease = world.sandboxes.use(id, "ann");
+  std::string first;
+  std::string second;
+  world.group.spawn("wait", keep_reason(lease, first));
+  world.group.spawn("wait too", keep_reason(lease, second));
+  co_await World::turn();
+  EXPECT_EQ(first, "");
+  co_await world.sandboxes.stop(id, "ann");
+  co_await World::turn();
+  EXPECT_EQ(first, "the sandbox was stopped");
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(co_await lease.stopped(), first);
+}
+TEST(Sandboxes, WhoeverWaitsForTheStopOfASandboxIsToldWhy) {
+  check(wait_for_the_stop);
+}
+
 Task<> shut_down(World& world) {
   for (int i = 0; i < 5; ++i) co_await world.create(i % 2 == 0 ? "ann" : "bob");
   co_await world.sandboxes.stop_all();

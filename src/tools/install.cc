@@ -207,7 +207,8 @@ Task<InstallReport> install_dependencies(const InstallContext& context, InstallR
   const RunLimits limits{deadline.left(), kNpmOutput};
   auto names = names_of(request.dependencies);
   auto ended = co_await (settle(place.run(std::move(command), limits, nullptr)) ||
-                         proxy.serve(std::move(names)));
+                         proxy.serve(std::move(names)) || target.stopped());
+  if (const auto* reason = std::get_if<2>(&ended)) fail(Code::unavailable, "{}", *reason);
   Settled<RunResult>& npm = std::get<0>(ended);
   if (npm.error) std::rethrow_exception(npm.error);
   if (!npm.value->outcome.ok()) {

@@ -99,6 +99,15 @@ export const fixtures = [
     manifest: { ...module_, bin: { 'fixture-command': 'bin/command.js' } },
     files: { ...index('with-bin'), 'bin/command.js': "#!/usr/bin/env node\nconsole.log('from a bin');\n" },
   },
+  {
+    name: 'common-js',
+    version: '1.0.0',
+    manifest: { main: 'index.js' },
+    files: { 'index.js': "module.exports = { ['no' + 'named']: 'common-js' };\n" },
+  },
+  { name: 'needs-old', version: '1.0.0', manifest: { ...module_, peerDependencies: { 'own-types': '1.0.0' } }, files: index('needs-old') },
+  { name: 'other-system', version: '1.0.0', manifest: { ...module_, os: ['aix'] }, files: index('other-system') },
+  { name: 'big', version: '1.0.0', manifest: module_, files: { ...index('big'), 'data.bin': Buffer.alloc(24 << 20, 'x') } },
 
   // Hostile ones.
   {

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 
 // One header of the ustar format.
-function header(path, { size, type = '0', link = '', mode = 0o644 }) {
+export function header(path, { size, type = '0', link = '', mode = 0o644 }) {
   const block = Buffer.alloc(512);
   const octal = (value, length) => value.toString(8).padStart(length - 1, '0');
   block.write(path, 0, 100);
@@ -20,14 +20,15 @@ function header(path, { size, type = '0', link = '', mode = 0o644 }) {
   return block;
 }
 
-// A gzipped tarball of `files`: path → text, bytes or { link: target } (a symbolic link, which no npm package may have).
+// A gzipped tarball of `files`: path → text, bytes, or what no npm package may have: { link: target }, a symbolic link, or
+// { type, link } with a type of the tar format ('1' hard link, '3' device, '6' FIFO).
 // Paths stand below "package/" unless they begin with a slash or with "..".
 export function tarball(files) {
   const blocks = [];
   for (const [name, content] of Object.entries(files)) {
     const path = /^(\/|\.\.)/.test(name) ? name : `package/${name}`;
-    if (content.link !== undefined && typeof content !== 'string') {
-      blocks.push(header(path, { size: 0, type: '2', link: content.link }));
+    if (typeof content === 'object' && !ArrayBuffer.isView(content)) {
+      blocks.push(header(path, { size: 0, type: '2', ...content }));
       continue;
     }
     const bytes = Buffer.from(content);

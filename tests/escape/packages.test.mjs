@@ -1,0 +1,352 @@
+// NP: hostile packages, hostile registries, and what an installation gives to whoever waits for one.
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+
+import { descendants } from '../e2e/lib/proc.mjs';
+import { header, tarball } from '../e2e/lib/tarball.mjs';
+import { startTinyRegistry } from '../e2e/lib/tiny_registry.mjs';
+import { until, within } from '../e2e/lib/wait.mjs';
+import { onlyThese, openJar, refusals } from './lib/jar.mjs';
+
+const directory = mkdtempSync(join(tmpdir(), 'belljar-np-'));
+after(() => rmSync(directory, { recursive: true }));
+const token = `npm_${'t0ken'.repeat(7)}`;
+
+// What is public, what the scope @corp is mapped to, and a place that nobody should ever ask.
+const registry = await startTinyRegistry();
+const corporate = await startTinyRegistry();
+const stranger = await startTinyRegistry();
+after(() => [registry, corporate, stranger].forEach((one) => one.stop()));
+const userconfig = join(directory, 'npmrc');
+writeFileSync(userconfig, [
+  `registry=${registry.url}`,
+  `@corp:registry=${corporate.url}`,
+  `${corporate.url.slice('http:'.length)}:_authToken=${token}`,
+].join('\n'));
+
+const jar = openJar({ env: { npm_config_userconfig: userconfig, BELLJAR_INSTALL_TIMEOUT: '30000' } });
+const list = (packages) => packages.map((name) => ({ name, version: '*' }));
+const install = (...names) => jar.server.run('console.log("ran")', { dependencies: list(names) });
+const module_ = { type: 'module', main: 'index.js' };
+const index = { 'index.js': 'export default 1;\n' };
+
+// Everything that is in node_modules of a fresh sandbox after an installation: { path: kind }.
+const installed = (names, args = {}) => jar.inside(() => {
+  const seen = {};
+  const walk = (place) => {
+    for (const entry of fs.readdirSync(place, { withFileTypes: true })) {
+      const path = `${place}/${entry.name}`;
+      seen[path] = entry.isDirectory() ? 'directory' : entry.isFile() ? 'file' : entry.isSymbolicLink() ? `-> ${fs.readlinkSync(path)}` : 'other';
+      if (entry.isDirectory()) walk(path);
+    }
+  };
+  walk('node_modules');
+  return seen;
+}, { dependencies: list(names), ...args });
+
+test('NP01 NP08 no script of a package or of what it needs runs, whatever its name', async () => {
+  const script = 'touch /tmp/script-ran /workspace/script-ran ./script-ran; (setsid sleep 1000 &) ; id';
+  const scripts = Object.fromEntries(['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'dependencies', 'postuninstall'].map((name) => [name, script]));
+  registry.add({ name: 'inner-scripts', manifest: { ...module_, scripts }, files: index });
+  registry.add({ name: 'scripts', manifest: { ...module_, scripts, gypfile: true, dependencies: { 'inner-scripts': '*' } }, files: { ...index, 'binding.gyp': `{"targets":[{"target_name":"<!(${script})"}]}` } });
+  const seen = await jar.inside(() => cp.execSync('find / -xdev -name script-ran -not -path "/proc/*" 2>/dev/null; ps -e -o args= 2>/dev/null | grep "sleep 100[0]"; true').toString(), { dependencies: list(['scripts']) });
+  assert.equal(seen, '');
+  assert.deepEqual(jar.watch.sandboxed().programs, []);
+});
+
+test('NP04 what a session wrote for npm does not change what is installed', async (t) => {
+  registry.add({ name: 'wanted', manifest: { ...module_, scripts: { postinstall: 'touch /workspace/script-ran' } }, files: { 'index.js': 'export default "wanted";\n' } });
+  const session = await jar.session(t);
+  const settings = [`registry=${stranger.url}`, `@corp:registry=${stranger.url}`, 'ignore-scripts=false', 'script-shell=/workspace/evil', 'git=/workspace/evil', 'node-options=--require=/workspace/evil.cjs', 'prefix=/tmp/prefix', 'cache=/workspace/cache', 'global=true', 'dry-run=true', 'omit=prod', 'before=2001-01-01'].join('\n');
+  await jar.inside(({ settings }) => {
+    for (const place of ['/workspace/.npmrc', '/home/node/.npmrc', '/tmp/.npmrc', '/workspace/npmrc']) fs.writeFileSync(place, settings);
+    fs.writeFileSync('/workspace/evil', '#!/bin/sh\ntouch /workspace/evil-ran\n', { mode: 0o755 });
+    fs.writeFileSync('/workspace/evil.cjs', 'require("fs").writeFileSync("/workspace/evil-ran", "")');
+    fs.writeFileSync('/workspace/package.json', JSON.stringify({ type: 'module', scripts: { preinstall: '/workspace/evil' }, overrides: { wanted: 'file:/etc' }, dependencies: { evil: '1' } }));
+    fs.writeFileSync('/workspace/package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: { '': { dependencies: { wanted: '*' } }, 'node_modules/wanted': { version: '6.6.6', resolved: 'http://127.0.0.1:1/evil.tgz' } } }));
+    fs.mkdirSync('/workspace/node_modules/evil', { recursive: true });
+    fs.symlinkSync('/tmp', '/workspace/node_modules/wanted');
+  }, { in: session, data: { settings } });
+  const seen = await jar.inside(async () => ({
+    value: (await import('wanted')).default,
+    evil: ['/workspace/evil-ran', '/workspace/script-ran', '/tmp/prefix', '/workspace/cache', '/workspace/node_modules/evil', '/tmp/index.js'].filter((path) => fs.existsSync(path)),
+  }), { in: session, dependencies: list(['wanted']) });
+  assert.deepEqual(seen, { value: 'wanted', evil: [] });
+  assert.deepEqual(stranger.requests, []);
+});
+
+test('what a session put in the place of its packages is replaced, not followed', async (t) => {
+  registry.add({ name: 'wanted', manifest: module_, files: index });
+  for (const trap of ['ln -s /tmp/elsewhere node_modules', 'ln -s /etc node_modules', 'mkfifo node_modules', 'touch node_modules', 'mkdir -p node_modules && ln -s /tmp/elsewhere node_modules/wanted', 'ln -s /tmp/elsewhere/lock package-lock.json', 'mkdir -p package-lock.json/x']) {
+    const session = await jar.session(t);
+    await jar.exec(session, `mkdir /tmp/elsewhere; cd /workspace; ${trap}`);
+    const result = await within(20_000, `an answer after ${trap}`, jar.server.call('run_js', { container_id: session, code: 'import v from "wanted"; console.log(v)', dependencies: list(['wanted']) }));
+    assert.equal(result.stdout, '1\n', `${trap}: ${result.text}`);
+    assert.equal((await jar.exec(session, 'ls -A /tmp/elsewhere')).text.trim(), '', trap);
+    await jar.server.call('sandbox_stop', { container_id: session });
+  }
+});
+
+test('NP05 a package that needs something from git, a URL, a path or an alias of those is not installed', async () => {
+  for (const [name, spec] of Object.entries({
+    git: `git+http://127.0.0.1:${new URL(stranger.url).port}/x.git`, ssh: 'git+ssh://git@127.0.0.1/x.git', hosted: 'github:a/b', remote: `${stranger.url}x.tgz`, file: 'file:/etc', path: '../../../../etc',
+  })) {
+    registry.add({ name: `wants-${name}`, manifest: { ...module_, dependencies: { inner: spec } }, files: index });
+    const result = await install(`wants-${name}`);
+    assert.equal(result.isError, true, `${spec}: ${result.text}`);
+    assert.match(result.text.split('\n')[0], /EALLOW|not from the registry|npm failed/, spec);
+  }
+  assert.deepEqual(stranger.requests, []);
+});
+
+test('NP06 archives write nothing outside their package, and neither links nor devices into it', async () => {
+  const evil = {
+    '../../../escaped': 'out', '/tmp/escaped': 'out', '../../../../../../../../tmp/escaped': 'out', 'a/../../../../escaped': 'out',
+    'symbolic': { link: '/etc/passwd' }, 'up': { link: '../../..' }, 'up/escaped': 'out', 'hard': { type: '1', link: '/etc/passwd' }, 'hard-up': { type: '1', link: '../../../package.json' },
+    'character': { type: '3' }, 'block': { type: '4' }, 'fifo': { type: '6' }, '../other/index.js': 'replaced', '.npmrc': 'ignore-scripts=false', 'node_modules/inner/index.js': '1',
+  };
+  registry.add({ name: 'other', manifest: module_, files: index });
+  registry.add({ name: 'archive', bytes: tarball({ 'package.json': '{"name":"archive","version":"1.0.0"}', ...index, ...evil }) });
+  const result = await jar.server.run('import fs from "node:fs"; console.log(fs.existsSync("/tmp/escaped"), fs.existsSync("/workspace/escaped"), fs.readFileSync("node_modules/other/index.js", "utf8"))', { dependencies: list(['archive', 'other']) });
+  assert.equal(result.stdout, 'false false export default 1;\n\n', result.text);
+  const kinds = Object.entries(await installed(['archive', 'other']));
+  assert.deepEqual(kinds.filter(([, kind]) => !['file', 'directory'].includes(kind)), []);
+  assert.deepEqual(kinds.filter(([path]) => !/^node_modules\/(archive|other|\.package-lock\.json)/.test(path)), []);
+  assert.equal(existsSync('/tmp/escaped'), false);
+});
+
+test('NP06 names in a package’s own description lead nowhere else', async () => {
+  registry.add({ name: 'commands', manifest: { ...module_, bin: { '../../../escaped': 'index.js', '/tmp/escaped': 'index.js', out: '../../../../etc/passwd', node: 'index.js', tar: 'index.js', sh: 'index.js' }, man: ['../../../../etc/passwd'], directories: { bin: '../../..' } }, files: index });
+  const seen = await installed(['commands']);
+  const links = Object.entries(seen).filter(([, kind]) => kind.startsWith('->'));
+  for (const [path, kind] of links) assert.match(`${path} ${kind}`, /^node_modules\/\.bin\/[^/]+ -> \.\.\/commands\/[a-z./]*$/);
+  for (const [path, kind] of links) assert.doesNotMatch(kind, /commands\/.*\.\./, path);
+  for (const inner of ['../../x', '/etc/x', '@a/../../x', '.bin', 'node_modules', 'x\u0000y']) {
+    registry.add({ name: 'needs-odd', manifest: { ...module_, dependencies: { [inner]: '1' } }, files: index });
+    const result = await install('needs-odd');
+    assert.equal(result.isError, true, inner);
+    assert.equal((await jar.server.run('console.log(1)')).stdout, '1\n');
+  }
+});
+
+test('NP09 a decompression bomb ends at the sandbox’s limits', async () => {
+  const mebibytes = 3072; // a tarball of 3 MiB
+  const zeros = gzipSync(Buffer.alloc(1 << 20), { level: 9 });
+  const head = gzipSync(header('package/zeros', { size: mebibytes * 2 ** 20 }));
+  registry.add({ name: 'bomb', bytes: Buffer.concat([head, ...Array.from({ length: mebibytes }, () => zeros), gzipSync(Buffer.alloc(1024))]) });
+  const result = await within(30_000, 'an answer', install('bomb'));
+  assert.equal(result.isError, true);
+  assert.match(result.text.split('\n')[0], /the packages need more than 256 MiB of disk/);
+});
+
+test('NP09 a hundred thousand files end at the sandbox’s limits', async () => {
+  registry.add({ name: 'many', files: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`d${i % 100}/${i}`, ''])) });
+  const result = await within(45_000, 'an answer', install('many'));
+  assert.equal(result.isError, true);
+  assert.match(result.text.split('\n')[0], /disk|files|ETIMEDOUT|memory/);
+});
+
+test('NP09 a tarball that is too large is not fetched to its end', async () => {
+  registry.add({ name: 'large', bytes: Buffer.alloc(8) });
+  let sent = 0;
+  for (const head of [{ 'content-length': 300 << 20 }, {}]) {
+    registry.answer = (request, response) => {
+      if (!request.url.includes('large/-/')) return false;
+      response.writeHead(200, head);
+      const piece = Buffer.alloc(1 << 20);
+      const push = () => {
+        while (!response.destroyed && sent < 600 << 20) {
+          sent += piece.length;
+          if (!response.write(piece)) return response.once('drain', push);
+        }
+      };
+      push();
+      return true;
+    };
+    const result = await install('large');
+    assert.equal(result.isError, true);
+    assert.match(result.text.split('\n')[0], /large 1\.0\.0 has more than 256 MiB/);
+  }
+  registry.answer = () => false;
+  assert.ok(sent < 600 << 20, `${sent >> 20} MiB were fetched`);
+});
+
+test('NP12 a scope comes from the operator’s registry only, and its token goes nowhere else', async () => {
+  registry.add({ name: '@corp/tool', version: '99.0.0', manifest: module_, files: { 'index.js': 'export default "confused";\n' } });
+  registry.add({ name: 'public', manifest: { ...module_, dependencies: { '@corp/tool': '*' } }, files: { 'index.js': 'export { default } from "@corp/tool";\n' } });
+  corporate.add({ name: '@corp/tool', version: '1.0.0', manifest: module_, files: { 'index.js': 'export default "own";\n' } });
+  corporate.add({ name: '@corp/moved', manifest: module_, files: index });
+  corporate.answer = (request, response) => request.url.endsWith('moved/-/1.0.0.tgz') && (response.writeHead(302, { location: `${stranger.url}moved.tgz` }).end(), true);
+  stranger.tarballs.set('/moved.tgz', corporate.tarballs.get('/@corp/moved/-/1.0.0.tgz'));
+  registry.requests.length = 0;
+  const result = await jar.server.run('import a from "@corp/tool"; import b from "public"; import "@corp/moved"; console.log(a, b)', { dependencies: list(['@corp/tool', 'public', '@corp/moved']) });
+  assert.equal(result.stdout, 'own own\n', result.text);
+  assert.ok(corporate.requests.every(({ headers }) => headers.authorization === `Bearer ${token}`));
+  assert.ok(corporate.requests.length > 0 && stranger.requests.length > 0);
+  for (const { url, headers } of [...registry.requests, ...stranger.requests]) assert.equal(headers.authorization, undefined, url);
+  assert.deepEqual(registry.requests.filter(({ url }) => url.includes('corp')), []);
+  corporate.answer = () => false;
+});
+
+test('NP13 a native addon makes system calls under the same filter', async () => {
+  const source = join(directory, 'addon.c');
+  // unshare(CLONE_NEWUSER), mount(), ptrace(PTRACE_TRACEME), bpf(), io_uring_setup(): prints minus the error numbers.
+  writeFileSync(source, `static long call(long n, long a, long b, long c) { long r; __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory"); return r; }
+    __attribute__((constructor)) static void run(void) { static const long numbers[] = {272, 165, 101, 321, 425};
+      for (int i = 0; i < 5; i++) { long r = call(numbers[i], i == 0 ? 0x10000000 : 0, 0, 0); char text[4] = {'0' + (char)(-r / 10), '0' + (char)(-r % 10), ' ', 0}; if (r >= 0) text[0] = '!'; call(1, 1, (long)text, 3); } }`);
+  const compiler = spawnSync('clang-19', ['--version']).status === 0 ? 'clang-19' : 'cc';
+  execFileSync(compiler, ['-shared', '-fPIC', '-O1', '-nostdlib', '-fno-stack-protector', '-o', join(directory, 'addon.node'), source]);
+  registry.add({ name: 'native', manifest: { ...module_ }, files: { 'index.js': 'try { process.dlopen({ exports: {} }, import.meta.dirname + "/addon.node"); } catch {}\n', 'addon.node': readFileSync(join(directory, 'addon.node')) } });
+  const result = await jar.server.run('import "native"', { dependencies: list(['native']) });
+  const { EPERM, ENOSYS, EACCES } = { EPERM: '01', ENOSYS: '38', EACCES: '13' };
+  const seen = result.stdout.trim().split(' ');
+  assert.equal(seen.length, 5, result.text);
+  for (const error of seen) assert.ok([EPERM, ENOSYS, EACCES].includes(error), result.stdout);
+});
+
+test('NP14 a package cannot change Node.js, npm or what is installed for others', async () => {
+  registry.add({ name: 'vandal', manifest: { ...module_ }, files: { 'index.js': `import fs from 'node:fs';
+    const outcome = (what) => { try { what(); return 'ok'; } catch (error) { return error.code; } };
+    export default Object.fromEntries(['/usr/local/bin/node', '/usr/local/lib/node_modules/npm/bin/npm-cli.js', '/usr/local/lib/node_modules/npm/package.json', '/usr/local/lib/node_modules/corepack/package.json']
+      .flatMap((path) => [[path, outcome(() => fs.appendFileSync(path, 'x'))], [path + ' removed', outcome(() => fs.unlinkSync(path))], [path + ' beside', outcome(() => fs.writeFileSync(path + '.new', ''))]]));` } });
+  const seen = await jar.inside(async () => (await import('vandal')).default, { dependencies: list(['vandal']) });
+  onlyThese(seen, refusals, 'ENOTDIR');
+});
+
+// Installs while `held` waits for its tarball; `use` gets npm's process, the port of its registry, and the answer to come.
+async function during(start, use) {
+  registry.add({ name: 'held', manifest: module_, files: index });
+  registry.requests.length = 0;
+  let release;
+  registry.answer = (request, response) => request.url.includes('held/-/') && ((release = () => response.end(registry.tarballs.get('/held/-/1.0.0.tgz'))), true);
+  const answer = start();
+  try {
+    await registry.asked('held/-/');
+    const npm = descendants(jar.server.pid).find(({ commandLine }) => /npm-cli\.js|^npm install/.test(commandLine)); // npm renames itself
+    const ports = readFileSync(`/proc/${npm.pid}/net/tcp`, 'utf8').split('\n').filter((line) => / 0A /.test(line)).map((line) => parseInt(/:([0-9A-F]{4}) /.exec(line)[1], 16));
+    assert.equal(ports.length, 1, 'one address is there, and nothing else listens');
+    await use({ npm, port: ports[0] });
+  } finally {
+    registry.answer = () => false;
+    release?.();
+  }
+  return await answer;
+}
+
+test('NP02 npm has no credential, no configuration of the host and none of its addresses', async () => {
+  const result = await during(() => install('held', '@corp/tool'), ({ npm }) => {
+    const root = `/proc/${npm.pid}/root`;
+    const texts = [npm.commandLine, readFileSync(`/proc/${npm.pid}/environ`, 'latin1')];
+    for (const place of ['home', 'tmp', 'workspace', 'etc']) {
+      const { stdout } = spawnSync('grep', ['-rasl', '-D', 'skip', '-e', token, '-e', new URL(corporate.url).host, '-e', new URL(registry.url).host, `${root}/${place}`]);
+      texts.push(String(stdout));
+      assert.equal(String(stdout), '', place);
+    }
+    for (const word of [token, new URL(registry.url).host, new URL(corporate.url).host, userconfig]) assert.ok(!texts.join().includes(word), word);
+    assert.ok(!existsSync(`${root}${process.env.HOME}/.npmrc`));
+  });
+  assert.equal(result.stdout, 'ran\n', result.text);
+});
+
+test('inside an install sandbox there is one address, and it knows packages only', async () => {
+  // Runs on the host, but in npm's network: sends each text to a port of 127.0.0.1; the first line of each answer.
+  const speak = `const net = require('node:net');
+    const [port, ...texts] = JSON.parse(process.argv[1]);
+    const ask = (text) => new Promise((resolve) => {
+      let answer = '';
+      const socket = net.connect(port, '127.0.0.1', () => socket.write(text));
+      socket.setTimeout(2000, () => socket.destroy());
+      socket.on('data', (bytes) => { answer += bytes; if (answer.includes('\\r\\n\\r\\n')) socket.destroy(); });
+      socket.on('error', (error) => (answer += error.code));
+      socket.on('close', () => resolve(answer.split('\\r\\n')[0]));
+    });
+    Promise.all(texts.map(ask)).then((answers) => process.stdout.write(JSON.stringify(answers)));`;
+  const inNetworkOf = async (pid, ...data) =>
+    JSON.parse((await promisify(execFile)('nsenter', [`--net=/proc/${pid}/ns/net`, process.execPath, '-e', speak, JSON.stringify(data)])).stdout);
+  const { host, port: realPort } = new URL(registry.url);
+  const secrets = ['/-/whoami', '/-/npm/v1/user', '/-/v1/search?text=a', '/-/all', '/', '//', `//${host}/held`, `http://${host}/held`, `http://169.254.169.254/`, '/held?x=1', '/held/1.0.0', '/held/-/1.0.0.tgz', '/../held', '/%2e%2e/held', '/held%00', '/held/../../etc/passwd', '/@corp%2f..%2fheld', '/-/tarball/held/9.9.9.tgz', '/-/tarball/held/../held/1.0.0.tgz', '/-/tarball/wanted/1.0.0.tgz', '/-/tarball//etc/passwd.tgz', '*', 'held', `/${'a'.repeat(15_000)}`];
+  const get = (target) => `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n\r\n`;
+  const odd = [`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 'PUT /held HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}', 'DELETE /held HTTP/1.1\r\nHost: x\r\n\r\n', 'POST /-/npm/v1/security/advisories/bulk HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n', 'GET /held HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x16\x03\x01\0\0\r\n\r\n', `GET /held HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`];
+  await during(() => install('held'), async ({ npm, port }) => {
+    assert.match((await inNetworkOf(npm.pid, port, get('/held')))[0], /^HTTP\/1\.1 200 /, 'the way in is the right one');
+    const asked = registry.requests.length;
+    const answers = await inNetworkOf(npm.pid, port, ...secrets.map(get), ...odd);
+    for (const [i, line] of answers.entries()) assert.match(line, /^HTTP\/1\.1 4\d\d /, [...secrets, ...odd][i].slice(0, 80));
+    assert.equal(registry.requests.length, asked, 'the registry is not asked for any of that');
+    assert.deepEqual(await inNetworkOf(npm.pid, Number(realPort), get('/held')), ['ECONNREFUSED']);
+    assert.deepEqual(Object.keys(JSON.parse(execFileSync('nsenter', [`--net=/proc/${npm.pid}/ns/net`, process.execPath, '-p', 'JSON.stringify(require("node:os").networkInterfaces())']))), ['lo']);
+    assert.equal(readFileSync(`/proc/${npm.pid}/net/route`, 'utf8').trim().split('\n').length, 1, 'there is no route');
+  });
+  assert.deepEqual(stranger.requests.filter(({ method }) => method === 'CONNECT'), []);
+});
+
+test('a hostile process of a session cannot reach the installation that the session waits for', async (t) => {
+  const session = await jar.session(t);
+  const start = () => jar.server.call('run_js', { container_id: session, code: 'import v from "held"; console.log(v)', dependencies: list(['held']) });
+  const result = await during(start, async ({ npm, port }) => {
+    const seen = await jar.inside(async ({ port }) => {
+      const connected = await new Promise((resolve) => {
+        const socket = net.connect(port, '127.0.0.1', () => resolve('ok'));
+        socket.on('error', (error) => resolve(error.code));
+      });
+      const commands = fs.readdirSync('/proc').filter((name) => Number(name)).map((pid) => attempt(() => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).value ?? '');
+      return { connected, npm: commands.some((line) => line.includes('npm-cli')), workspace: fs.readdirSync('/workspace').filter((name) => /node_modules|lock/.test(name)) };
+    }, { in: session, data: { port } });
+    assert.deepEqual(seen, { connected: 'ECONNREFUSED', npm: false, workspace: [] });
+    assert.notEqual(npm, undefined);
+  });
+  assert.equal(result.stdout, '1\n', result.text);
+});
+
+test('a hostile process that turns packages into links while they arrive changes its own sandbox only', async (t) => {
+  registry.add({ name: 'wide', manifest: module_, files: { ...index, ...Object.fromEntries(Array.from({ length: 800 }, (_, i) => [`d${i % 50}/${i}`, String(i)])) } });
+  const session = await jar.session(t);
+  await jar.exec(session, `perl -e 'if (fork == 0) { open(STDOUT, ">/dev/null"); open(STDERR, ">/dev/null"); setpgrp; chdir "/workspace"; my $n = 0;
+    while (1) { for my $d (0 .. 49) { my $p = "node_modules/wide/d$d"; if (rename($p, "/tmp/moved" . $n++)) { symlink("/etc", $p) } } } }'`);
+  const start = () => jar.server.call('run_js', { container_id: session, code: 'console.log("ran")', dependencies: list(['wide']) });
+  const result = await within(30_000, 'an answer', start());
+  assert.ok(result.isError || result.stdout === 'ran\n', result.text);
+  const { stdout } = await install('wide');
+  assert.equal(stdout, 'ran\n', 'others are not disturbed');
+});
+
+test('NP16 a registry that is slow, says no or talks nonsense ends in a clear error and holds nobody up', async () => {
+  registry.add({ name: 'slow', manifest: module_, files: index });
+  const answers = {
+    'answers.*status 429': (response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
+    'slow': (response) => response.writeHead(200).end('<html>'.repeat(1000)),
+    'slow ': (response) => response.writeHead(302, { location: '/slow' }).end(),
+    ' slow': (response) => response.writeHead(200, { 'content-length': 100 }).end('{}', () => response.destroy()),
+    'slow  ': (response) => response.writeHead(200).end(`{"versions":{"1.0.0":${'{"a":'.repeat(100_000)}`),
+  };
+  for (const [expected, answer] of Object.entries(answers)) {
+    registry.answer = (request, response) => request.url.startsWith('/slow') && (answer(response), true);
+    const result = await within(20_000, 'an answer', install('slow'));
+    assert.equal(result.isError, true);
+    assert.match(result.text.split('\n')[0], new RegExp(expected.trim()));
+  }
+  registry.answer = (request) => request.url.startsWith('/slow');
+  const waiting = install('slow');
+  await until('the registry to be asked', () => registry.requests.at(-1).url.startsWith('/slow'));
+  assert.equal((await within(5_000, 'the neighbour', jar.server.run('console.log("neighbour")'))).stdout, 'neighbour\n');
+  registry.server.closeAllConnections();
+  registry.answer = () => false;
+  await within(20_000, 'an answer after the connection broke', waiting);
+});
+
+test('NP17 a package called like a command is a package', async () => {
+  for (const name of ['npx', 'node', 'install', 'exec', 'help', 'true']) registry.add({ name, manifest: { ...module_, bin: { [name]: 'index.js' } }, files: index });
+  const seen = await installed(['npx', 'node', 'install', 'exec', 'help', 'true']);
+  assert.ok(['npx', 'node', 'install', 'exec', 'help', 'true'].every((name) => seen[`node_modules/${name}`] === 'directory'));
+});
+
+test('nothing of all these installations stays on the host', () => {
+  const data = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
+  assert.deepEqual(readdirSync(join(data, 'downloads')), []);
+});
