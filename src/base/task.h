@@ -36,9 +36,8 @@ inline Task<> sleep_for(std::chrono::steady_clock::duration time) {
   co_await timer.async_wait(asio::use_awaitable);
 }
 
-// How a task ended: with an exception, or with a value.
 template <class T>
-struct Settled {
+struct Settled {  // how a task ended: with an exception, or with a value
   std::exception_ptr error;
   std::optional<T> value;
 };
@@ -65,8 +64,7 @@ inline Task<bool> ended(Task<> task) {
 template <class T>
 Task<std::optional<T>> with_timeout(std::chrono::steady_clock::duration limit, Task<T> task) {
   using namespace asio::experimental::awaitable_operators;
-  // `||` waits for the first success, so a task that fails would wait for the timer: settle it
-  // first.
+  // `||` waits for the first success, so one that fails would wait for the timer: settle it first.
   auto result = co_await (settle(std::move(task)) || sleep_for(limit));
   if (result.index() == 1) co_return std::nullopt;
   Settled<T>& settled = std::get<0>(result);
@@ -80,8 +78,7 @@ inline Task<bool> with_timeout(std::chrono::steady_clock::duration limit, Task<>
   co_return result.has_value();
 }
 
-// Lets any number of tasks wait until set() is called. Set once; waiting afterwards returns at
-// once.
+// Lets any number of tasks wait until set() is called, once; waiting afterwards returns at once.
 class Event {
  public:
   explicit Event(const asio::any_io_executor& executor)
@@ -109,7 +106,7 @@ class Event {
 asio::thread_pool& blocking_pool();
 
 template <class Function>
-Settled<std::invoke_result_t<Function>> settle_call(Function& function) {
+auto settle_call(Function& function) {
   Settled<std::invoke_result_t<Function>> settled;
   try {
     settled.value.emplace(function());
@@ -119,10 +116,9 @@ Settled<std::invoke_result_t<Function>> settle_call(Function& function) {
   return settled;
 }
 
-// Runs a function that blocks on `where`, the pool or a strand of it, and returns its result to the
-// loop. The function must not touch objects of the loop. Cancelling does not interrupt it: the
-// waiting task ends after it. (co_spawn() would send a cancellation to the other thread as a
-// pointer that may be gone by then.)
+// Runs a function that blocks on `where`, the pool or a strand of it. The function must not touch
+// objects of the loop. Cancelling does not interrupt it: the waiting task ends after it.
+// (co_spawn() would send a cancellation to the other thread as a pointer that may be gone by then.)
 template <class Executor, class Function>
 Task<std::invoke_result_t<Function>> run_blocking_on(Executor where, Function function) {
   if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
@@ -141,7 +137,7 @@ Task<std::invoke_result_t<Function>> run_blocking_on(Executor where, Function fu
       asio::post(where, std::move(work));
     };
     const auto& token = asio::use_awaitable;
-    Result result = co_await asio::async_initiate<decltype(token), void(Result)>(start, token);
+    auto result = co_await asio::async_initiate<decltype(token), void(Result)>(start, token);
     if (result.error) std::rethrow_exception(result.error);
     co_return std::move(*result.value);
   }
