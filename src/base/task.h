@@ -102,8 +102,7 @@ class Event {
   bool set_ = false;
 };
 
-// The small pool of threads for work that blocks: disk, decompression, name look-up.
-asio::thread_pool& blocking_pool();
+asio::thread_pool& blocking_pool();  // for work that blocks: disk, decompression, name look-up
 
 template <class Function>
 auto settle_call(Function& function) {
