@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 
-import { descendants, processes } from './lib/proc.mjs';
+import { npmProcesses, processes } from './lib/proc.mjs';
 import { startRegistry } from './lib/registry.mjs';
 import { connect } from './lib/sdk_client.mjs';
 import { tarball } from './lib/tarball.mjs';
@@ -14,11 +14,8 @@ import { until, within } from './lib/wait.mjs';
 const directory = mkdtempSync(`${tmpdir()}/belljar-failures-`);
 after(() => rmSync(directory, { recursive: true }));
 
-// The npm processes in sandboxes of a server.
-const npms = (pid) => descendants(pid).filter(({ state, commandLine }) => state !== 'Z' && /npm-cli\.js|^npm install/.test(commandLine)); // npm renames itself
-
 async function nothingIsLeft(client) {
-  await until('npm to end', () => npms(client.pid).length === 0);
+  await until('npm to end', () => npmProcesses(client.pid).length === 0);
   assert.deepEqual((await client.call('sandbox_list', {})).sandboxes, []);
   assert.equal((await client.run('console.log("goes on")')).stdout, 'goes on\n');
 }
@@ -200,7 +197,7 @@ describe('with a registry that is not as it should be', () => {
     const aborter = new AbortController();
     const call = assert.rejects(patient.run('1', { good: '1' }, {}, { signal: aborter.signal }));
     await registry.asked('.tgz');
-    assert.equal(npms(patient.pid).length, 1);
+    assert.equal(npmProcesses(patient.pid).length, 1);
     aborter.abort();
     await call;
     await within(5_000, 'the connection to the registry to be closed', closed);
@@ -225,7 +222,7 @@ describe('with a registry that is not as it should be', () => {
     answerWith(t, '.tgz', () => {});
     const call = assert.rejects(patient.run('1', { good: '1' }));
     await registry.asked('.tgz');
-    const [npm] = npms(patient.pid);
+    const [npm] = npmProcesses(patient.pid);
     await patient.close();
     await call;
     await until('npm to end', () => !processes().some(({ pid, state }) => pid === npm.pid && state !== 'Z'));

@@ -70,6 +70,13 @@ const kinds = {
     assert.equal((await client.call('sandbox_stop', { container_id: id })).text, `Container ${id} removed.`);
     failed(await client.call('run_js', { container_id: id, code: '1' }), /no such sandbox/);
   },
+  'files of a session': async (n) => {
+    const { text: id } = await client.call('sandbox_initialize', {});
+    await client.call('sandbox_write_files', { container_id: id, files: [{ path: 'lib/n.js', content: `export default ${n};` }] });
+    answered(await client.call('run_js', { container_id: id, code: `import n from './lib/n.js'; console.log(n)` }), `${n}\n`);
+    assert.match((await client.call('sandbox_read_file', { container_id: id, path: 'lib/n.js' })).text, new RegExp(`default ${n};`));
+    await client.call('sandbox_stop', { container_id: id });
+  },
   'types': async () => {
     const { packages } = await client.call('get_dependency_types', { dependencies: [{ name: 'own-types' }, { name: 'no-types' }] });
     assert.deepEqual(packages.map(({ hasTypes }) => hasTypes), [true, false]);

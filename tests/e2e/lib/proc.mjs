@@ -46,6 +46,10 @@ export function descendants(pid) {
   return found;
 }
 
+// The living npm processes in the sandboxes of a server. npm renames itself once it runs.
+export const npmProcesses = (server) =>
+  descendants(server).filter(({ state, commandLine }) => state !== 'Z' && /npm-cli\.js|^npm install/.test(commandLine));
+
 // The directories of the control groups that were made for the sandbox a process is in: belljar/SERVER/SANDBOX…; what
 // is above them belongs to the server and lives as long as it does.
 export function controlGroups(pid) {
