@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 
 import { startRegistry } from './lib/registry.mjs';
-import { connect, list } from './lib/sdk_client.mjs';
+import { connect, list } from './lib/packages_client.mjs';
 
 const directory = mkdtempSync(`${tmpdir()}/belljar-dependencies-`);
 after(() => rmSync(directory, { recursive: true }));

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { npmProcesses, processes } from './lib/proc.mjs';
 import { startRegistry } from './lib/registry.mjs';
-import { connect } from './lib/sdk_client.mjs';
+import { connect } from './lib/packages_client.mjs';
 import { tarball } from './lib/tarball.mjs';
 import { startTinyRegistry } from './lib/tiny_registry.mjs';
 import { until, within } from './lib/wait.mjs';

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 
 import { descendants, mounts } from './lib/proc.mjs';
 import { startRegistry } from './lib/registry.mjs';
-import { connect, list } from './lib/sdk_client.mjs';
+import { connect, list } from './lib/packages_client.mjs';
 import { until } from './lib/wait.mjs';
 
 const directory = mkdtempSync(`${tmpdir()}/belljar-mixed-`);

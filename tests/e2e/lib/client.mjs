@@ -8,9 +8,10 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { belljar, environment } from './belljar.mjs';
 
 const listTitle = 'List of changed files:\n';
+const telemetryTitle = 'Telemetry:\n';
 
 // A connected client. `call` returns the tool's result, with its structured content, the text blocks as one string in
-// `text`, the blocks of files in `fileBlocks` and the lines about changed files in `changes`.
+// `text`, the blocks of files in `fileBlocks`, the lines about changed files in `changes`, and `telemetry`.
 export async function connect({ env = {}, args = ['mcp'] } = {}) {
   const client = new Client({ name: 'e2e', version: '1' });
   const transport = new StdioClientTransport({ command: belljar, args, env: environment(env), stderr: 'inherit' });
@@ -18,16 +19,18 @@ export async function connect({ env = {}, args = ['mcp'] } = {}) {
   const schemas = new Map((await client.listTools()).tools.map((tool) => [tool.name, tool.outputSchema]));
   const ajv = new Ajv2020({ strict: false });
 
-  const call = async (name, toolArguments = {}) => {
-    const result = await client.callTool({ name, arguments: toolArguments });
+  const call = async (name, toolArguments = {}, options = {}) => {
+    const result = await client.callTool({ name, arguments: toolArguments }, undefined, { timeout: 120_000, ...options });
     if (result.structuredContent) {
       assert.ok(ajv.validate(schemas.get(name), result.structuredContent), `${name}: ${ajv.errorsText()}`);
     }
     const texts = result.content.filter((block) => block.type === 'text').map((block) => block.text);
     const list = texts.find((text) => text.startsWith(listTitle));
+    const telemetry = texts.find((text) => text.startsWith(telemetryTitle));
     return {
       isError: false, ...result, ...result.structuredContent, text: texts.join('\n'),
       fileBlocks: result.content.filter((block) => block.type !== 'text'),
+      ...(telemetry && { telemetry: JSON.parse(telemetry.slice(telemetryTitle.length)) }),
       changes: list ? list.slice(listTitle.length).split('\n').map((line) => line.replace(/^- /, '')) : [],
     };
   };
