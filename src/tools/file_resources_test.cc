@@ -92,7 +92,7 @@ class World {
  private:
   static std::string make_parent() {
     std::string path = "/tmp/belljar-resources-XXXXXX";
-    ::mkdtemp(path.data());
+    if (::mkdtemp(path.data()) == nullptr) fail_errno(errno, "make a directory");
     fs::create_directory(path + "/shared");
     std::ofstream{path + "/secret"} << "secret";
     return path;
