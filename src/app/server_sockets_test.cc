@@ -19,7 +19,9 @@ using testing::HasSubstr;
 // A directory of our own, gone after the test.
 class Sockets : public testing::Test {
  protected:
-  Sockets() { if (::mkdtemp(parent_.data()) == nullptr) fail_errno(errno, "make a directory"); }
+  Sockets() {
+    if (::mkdtemp(parent_.data()) == nullptr) fail_errno(errno, "make a directory");
+  }
   ~Sockets() override {
     ::unsetenv("XDG_RUNTIME_DIR");
     std::filesystem::remove_all(parent_);

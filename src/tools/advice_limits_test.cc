@@ -82,7 +82,10 @@ fs.writeFileSync('big', Buffer.alloc(40e6));)"};
 TEST(AdviceOnLimits, TellsThatTheFilesDirectoryIsOnAnotherDisk) {
   Failure failure{"1"};
   failure.run.host_files = true;
-  const std::string advice = failure.advice("Error: ENOSPC: no space left on device, write");
+  const std::string advice = failure.uncaught(R"(Error: ENOSPC: no space left on device, write
+    at async asyncRunEntryPointWithESMLoader (node:internal/modules/run_main:105:5) {
+  code: 'ENOSPC'
+})");
   EXPECT_NE(advice.find("256 MiB (for ./files the host's own disk is the limit)"),
             std::string::npos)
       << advice;
