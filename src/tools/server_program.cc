@@ -18,6 +18,7 @@ constexpr size_t kLogLimit = 512u << 10;
 constexpr milliseconds kFirstPause{1};
 constexpr milliseconds kLongestPause{20};
 constexpr milliseconds kLookTime{1000};
+constexpr milliseconds kDyingTime{300};
 
 Task<bool> accepts(Sandbox& sandbox, uint16_t port) {
   try {
@@ -27,6 +28,16 @@ Task<bool> accepts(Sandbox& sandbox, uint16_t port) {
     if (e.code() != Code::unavailable) throw;
   }
   co_return false;
+}
+
+// A server that was just killed holds its port for a moment longer.
+Task<bool> stays_taken(Sandbox& sandbox, uint16_t port) {
+  const auto deadline = steady_clock::now() + kDyingTime;
+  for (;;) {
+    const bool taken = co_await accepts(sandbox, port);
+    if (!taken || steady_clock::now() >= deadline) co_return taken;
+    co_await sleep_for(kLongestPause);
+  }
 }
 
 // True once the port accepts; false if the program ended before, or the time is up.
@@ -98,7 +109,7 @@ void publish_port(const Lease& lease, uint16_t port, const asio::any_io_executor
 
 Task<ServerStart> start_server(Lease lease, Command command, uint16_t port, milliseconds timeout) {
   Sandbox& sandbox = lease.sandbox();
-  const bool taken = co_await accepts(sandbox, port);
+  const bool taken = co_await stays_taken(sandbox, port);
   if (taken) {
     fail(Code::unavailable,
          "something in this sandbox listens on port {} already; end all its programs with "

@@ -49,9 +49,9 @@ describe('a program that takes too much', () => {
 
   test('processes cannot be made without end', async () => {
     const word = marker();
-    const result = await server.run(`import { spawnSync } from 'node:child_process';
+    // How it ends depends on which fork fails: that of the bomb or that of sleep.
+    await server.run(`import { spawnSync } from 'node:child_process';
       spawnSync('/bin/sh', ['-c', 'bomb() { bomb | bomb & }; bomb; sleep 60; : ${word}'], { stdio: 'inherit' });`, { timeoutMs: 3000 });
-    assert.equal(result.isError, true);
     await gone(word);
     await gone('bomb() { bomb | bomb & }; bomb');
   });
@@ -211,8 +211,6 @@ describe('a client that asks for what cannot be', () => {
     ['negative processes', 'run_js_ephemeral', { code: '1', limits: { pids: -5 } }, /pids/],
     ['half a process', 'run_js_ephemeral', { code: '1', limits: { pids: 1.5 } }, /pids/],
     ['an unknown network', 'run_js_ephemeral', { code: '1', network: 'everything' }, /network.*everything/s],
-    ['dependencies, which come later', 'run_js_ephemeral', { code: '1', dependencies: [{ name: 'lodash', version: '4' }] }, /dependencies/],
-    ['a port, which comes later', 'sandbox_initialize', { port: 3000 }, /port/],
   ];
   for (const [what, tool, args, message] of cases) {
     test(`${what} gets a tool error that says so`, async () => {

@@ -9,8 +9,8 @@ import { legacyVersions, meta, modernVersion, Server } from './lib/stdio.mjs';
 import { until, within } from './lib/wait.mjs';
 
 const tools = [
-  'get_dependency_types', 'run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_stop',
-  'search_npm_packages',
+  'get_dependency_types', 'run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_list_files',
+  'sandbox_logs', 'sandbox_read_file', 'sandbox_stop', 'sandbox_write_files', 'search_npm_packages',
 ];
 
 // A program that says it runs and then would go on for a minute, with a child of its own.

@@ -48,8 +48,8 @@ for (const [name, { make, Transport }] of Object.entries(clients)) {
 
     test('every tool has a title, a description, annotations and schemas', () => {
       assert.deepEqual(tools.map((tool) => tool.name).sort(), [
-        'get_dependency_types', 'run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_stop',
-        'search_npm_packages',
+        'get_dependency_types', 'run_js', 'run_js_ephemeral', 'sandbox_exec', 'sandbox_initialize', 'sandbox_list', 'sandbox_list_files',
+        'sandbox_logs', 'sandbox_read_file', 'sandbox_stop', 'sandbox_write_files', 'search_npm_packages',
       ]);
       for (const tool of tools) {
         assert.ok(tool.title && tool.description, tool.name);

@@ -144,6 +144,7 @@ Task<> LinuxDriver::recover() {
 }
 
 Task<> LinuxDriver::shut_down() {
+  co_await spares_.stop();
   co_await client_->shut_down(milliseconds{900});
 }
 
