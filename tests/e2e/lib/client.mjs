@@ -26,7 +26,7 @@ export async function connect({ env = {}, args = ['mcp'] } = {}) {
     const texts = result.content.filter((block) => block.type === 'text').map((block) => block.text);
     const list = texts.find((text) => text.startsWith(listTitle));
     return {
-      isError: false, ...result, ...result.structuredContent, text: texts.join('\n'),
+      ...result.structuredContent, isError: false, ...result, text: texts.join('\n'),
       fileBlocks: result.content.filter((block) => block.type !== 'text'),
       changes: list ? list.slice(listTitle.length).split('\n').map((line) => line.replace(/^- /, '')) : [],
     };
