@@ -95,17 +95,18 @@ class SandboxReadFile final : public BasicTool {
     const FilePart part = co_await run_blocking(look);
 
     const std::string wanted = arguments.string("encoding");
-    const std::string_view whole_characters =
-        std::string_view{part.bytes}.substr(0, utf8_complete(part.bytes));
     const bool cut = offset + part.bytes.size() < part.size;
-    // A part may begin or end inside a character; its end can be left for the next part.
-    const std::string_view bytes = cut ? whole_characters : std::string_view{part.bytes};
-    const bool is_text = part.type.is_text || is_utf8(bytes);
+    // A part may begin or end inside a character; its end can be left for the next part, unless
+    // nothing would remain of this one.
+    const size_t whole_characters = cut ? utf8_complete(part.bytes) : part.bytes.size();
+    const std::string_view bytes = std::string_view{part.bytes}.substr(
+        0, whole_characters > 0 ? whole_characters : part.bytes.size());
+    const bool is_text = is_utf8(bytes);
     if (wanted == "utf8" && !is_text) {
       fail(Code::invalid, "{} is not UTF-8 text here; read it with encoding \"base64\"",
            files::display_name(place.prefix + place.path));
     }
-    const bool as_text = wanted != "base64" && is_text && !part.type.is_image();
+    const bool as_text = wanted == "utf8" || (wanted == "auto" && is_text && !part.type.is_image());
     const bool complete = offset == 0 && part.bytes.size() >= part.size;
 
     json::object structured;

@@ -28,7 +28,7 @@ export async function connect({ env = {}, args = ['mcp'] } = {}) {
     const list = texts.find((text) => text.startsWith(listTitle));
     const telemetry = texts.find((text) => text.startsWith(telemetryTitle));
     return {
-      isError: false, ...result, ...result.structuredContent, text: texts.join('\n'),
+      ...result.structuredContent, isError: false, ...result, text: texts.join('\n'),
       fileBlocks: result.content.filter((block) => block.type !== 'text'),
       ...(telemetry && { telemetry: JSON.parse(telemetry.slice(telemetryTitle.length)) }),
       changes: list ? list.slice(listTitle.length).split('\n').map((line) => line.replace(/^- /, '')) : [],
