@@ -58,14 +58,30 @@ export async function measureFiles({ connect, timed, summary, samples }) {
   });
 }
 
-export async function measureImage({ connect, timed, summary, samples }) {
-  const server = await connect();
-  const write = (path) => () => server.call('run_js_ephemeral', { code: `
+// A client that only waits for the end of each line: what the SDK does with megabytes of JSON is not belljar's time.
+function openRaw(command, env) {
+  const child = spawn(command, ['mcp'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  let answered = () => {};
+  child.stdout.on('data', (bytes) => bytes.at(-1) === 10 && answered());
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const ask = (method, params) => new Promise((resolve) => {
+    answered = resolve;
+    send({ id: 1, method, params });
+  });
+  return { ask, send, close: () => child.stdin.end() };
+}
+
+export async function measureImage({ command, env, timed, summary, samples }) {
+  const server = openRaw(command, env);
+  await server.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
+  server.send({ method: 'notifications/initialized' });
+  const write = (path) => () => server.ask('tools/call', { name: 'run_js_ephemeral', arguments: { code: `
     import { writeFileSync } from 'node:fs';
     const image = Buffer.alloc(5e6, 7);
     Buffer.from('89504e470d0a1a0a', 'hex').copy(image);
-    writeFileSync('${path}', image);` });
+    writeFileSync('${path}', image);` } });
   const [kept, returned] = (await alternate(Math.min(samples, 50), timed, [write('/tmp/i.png'), write('files/i.png')])).map(summary);
+  server.close();
   return { kept, returned };
 }
 

@@ -63,17 +63,18 @@ constexpr std::array<signed char, 256> kValues = [] {
 
 std::string base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4, '=');
-  const auto byte = [bytes](size_t i) {
-    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
-  };
+  const auto* in = reinterpret_cast<const unsigned char*>(bytes.data());
   char* out = text.data();
-  for (size_t i = 0; i < bytes.size(); i += 3, out += 4) {
-    const unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    out[0] = kAlphabet[group >> 18];
-    out[1] = kAlphabet[(group >> 12) & 63];
-    if (i + 1 < bytes.size()) out[2] = kAlphabet[(group >> 6) & 63];
-    if (i + 2 < bytes.size()) out[3] = kAlphabet[group & 63];
+  const auto put = [&out](unsigned group, int characters) {
+    for (int i = 0; i < characters; ++i) out[i] = kAlphabet[group >> (18 - 6 * i) & 63];
+    out += 4;
+  };
+  size_t left = bytes.size();
+  for (; left >= 3; left -= 3, in += 3) {
+    put(static_cast<unsigned>(in[0] << 16 | in[1] << 8 | in[2]), 4);
   }
+  if (left == 2) put(static_cast<unsigned>(in[0] << 16 | in[1] << 8), 3);
+  if (left == 1) put(static_cast<unsigned>(in[0] << 16), 2);
   return text;
 }
 

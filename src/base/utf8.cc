@@ -1,6 +1,8 @@
 #include "base/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace belljar {
 
@@ -41,14 +43,27 @@ size_t sequence_length(std::string_view text, size_t& bad) {
   return length;
 }
 
+// The length of the ASCII at the start of `text`, in whole words: most of what is looked at is
+// nothing else.
+size_t ascii_length(std::string_view text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  size_t at = 0;
+  for (uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
   size_t bad = 0;
-  while (!text.empty()) {
+  for (text.remove_prefix(ascii_length(text)); !text.empty();) {
     const size_t length = sequence_length(text, bad);
     if (length == 0) return false;
     text.remove_prefix(length);
+    if (length > 1) text.remove_prefix(ascii_length(text));
   }
   return true;
 }

@@ -151,7 +151,12 @@ Listing Directory::list(const std::string& path, const ListOptions& options) con
 
 std::string read_range(int file, uint64_t offset, size_t limit) {
   constexpr size_t kStep = 256u << 10;  // the size that a file claims is no reason to take memory
+  constexpr size_t kReserved = 16u << 20;  // … unless it is little
+  struct stat info {};
   std::string content;
+  if (::fstat(file, &info) == 0 && info.st_size > 0) {
+    content.reserve(std::min({static_cast<size_t>(info.st_size), limit, kReserved}));
+  }
   while (content.size() < limit) {
     const uint64_t at = offset + content.size();
     if (at < offset || at > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) break;

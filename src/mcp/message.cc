@@ -1,5 +1,6 @@
 #include "mcp/message.h"
 
+#include <boost/json/serializer.hpp>
 #include <cmath>
 
 #include "base/utf8.h"
@@ -29,8 +30,37 @@ json::object frame() {
   return json::object{{"jsonrpc", "2.0"}};
 }
 
-Outgoing make_line(Outgoing::Kind kind, const json::object& message, int code = 0) {
-  std::string text = json::serialize(message);
+// About how long the value is as text: a guess that is too small costs time, nothing else.
+size_t guess_length(const json::value& value) {
+  constexpr size_t kOverhead = 8;
+  size_t length = kOverhead;
+  if (const json::string* text = value.if_string()) length += text->size() + text->size() / 32;
+  if (const json::array* items = value.if_array()) {
+    for (const json::value& item : *items) length += guess_length(item);
+  }
+  if (const json::object* members = value.if_object()) {
+    for (const auto& [key, member] : *members) length += key.size() + guess_length(member);
+  }
+  return length;
+}
+
+// json::serialize() begins with a small buffer and doubles it, which copies megabytes of an image
+// again and again.
+std::string to_text(const json::value& message) {
+  json::serializer serializer;
+  serializer.reset(&message);
+  std::string text(guess_length(message) + 64, '\0');
+  size_t done = 0;
+  while (!serializer.done()) {
+    if (done == text.size()) text.resize(text.size() * 2);
+    done += serializer.read(text.data() + done, text.size() - done).size();
+  }
+  text.resize(done);
+  return text;
+}
+
+Outgoing make_line(Outgoing::Kind kind, json::object message, int code = 0) {
+  std::string text = to_text(json::value(std::move(message)));
   // Boost.JSON writes the bytes of strings unchecked. One bad byte from a tool would cost the
   // client the connection, so what the tool should have cleaned is cleaned here.
   if (!is_utf8(text)) text = to_utf8(text);
@@ -110,27 +140,27 @@ Outgoing make_error(const std::optional<Id>& id, const RpcError& error, Outgoing
   json::object message = frame();
   if (id) message.emplace("id", *id);
   message.emplace("error", std::move(body));
-  return make_line(kind, message, error.code);
+  return make_line(kind, std::move(message), error.code);
 }
 
 Outgoing make_result(const Id& id, json::object result) {
   json::object message = frame();
   message.emplace("id", id);
   message.emplace("result", std::move(result));
-  return make_line(Outgoing::Kind::result, message);
+  return make_line(Outgoing::Kind::result, std::move(message));
 }
 
 Outgoing make_notification(std::string_view method) {
   json::object message = frame();
   message.emplace("method", method);
-  return make_line(Outgoing::Kind::notification, message);
+  return make_line(Outgoing::Kind::notification, std::move(message));
 }
 
 Outgoing make_notification(std::string_view method, json::object params) {
   json::object message = frame();
   message.emplace("method", method);
   message.emplace("params", std::move(params));
-  return make_line(Outgoing::Kind::notification, message);
+  return make_line(Outgoing::Kind::notification, std::move(message));
 }
 
 Outgoing make_answer(const Id& id, Reply reply) {

@@ -14,7 +14,7 @@ StdioTransport::StdioTransport(const asio::any_io_executor& executor, Server& se
       output_{executor, options.output, StdioStream::Direction::output},
       changed_{executor, std::chrono::steady_clock::time_point::max()},
       over_{executor},
-      connection_{executor, server, "", [this](const Outgoing& outgoing) { send(outgoing); }},
+      connection_{executor, server, "", [this](Outgoing outgoing) { send(std::move(outgoing)); }},
       tasks_{executor} {}
 
 Task<> StdioTransport::run() {
@@ -87,12 +87,16 @@ void StdioTransport::take(const LineSplitter::Line& line) {
   }
 }
 
-void StdioTransport::send(const Outgoing& outgoing) {
+void StdioTransport::send(Outgoing outgoing) {
   // Nobody waits for a notification: rather lose it than fill the memory for a client that does not
   // read.
   const bool may_drop = outgoing.kind == Outgoing::Kind::notification;
   if (broken_ || (may_drop && is_full())) return;
-  queued_ += outgoing.text;
+  if (queued_.empty()) {
+    queued_ = std::move(outgoing.text);  // it may be megabytes
+  } else {
+    queued_ += outgoing.text;
+  }
   queued_ += '\n';
   changed_.cancel();
 }

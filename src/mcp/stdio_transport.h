@@ -42,7 +42,7 @@ class StdioTransport {
   Task<> wait_until_written();
   Task<> wait_for_room();
   Task<> wait_for_change();
-  void send(const Outgoing& outgoing);
+  void send(Outgoing outgoing);
   void take(const LineSplitter::Line& line);
   size_t pending() const { return queued_.size() + writing_; }
   bool is_full() const { return pending() > options_.max_pending; }
