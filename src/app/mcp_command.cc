@@ -52,7 +52,7 @@ Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   Wiring wiring{executor, config, std::move(launcher)};
   mcp::Server server{server_info()};
   tools::Settings settings = config.tools;
-  settings.downloads_dir = config.data_dir;
+  settings.downloads_dir = config.data_dir + "/downloads";
   const tools::Context context{wiring.sandboxes(), wiring,         wiring.registry(),
                                wiring.clock(),     wiring.files(), settings};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));

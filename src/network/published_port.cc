@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint16_t kFirstPort = 1024;
 
-// Each connection has six descriptors and up to four MiB of buffers in the kernel.
+// Each connection has six descriptors, and half a MiB of pipes besides its sockets.
 constexpr size_t kMaxConnections = 256;
 
 // How long nothing is accepted when the process or the host is out of something.

@@ -17,9 +17,9 @@ namespace {
 
 using Socket = asio::posix::stream_descriptor;
 
-constexpr size_t kPiece = 1u << 20;
+constexpr size_t kPiece = 256u << 10;  // what one direction may hold in the kernel
 // After so many pieces without a pause whoever else waits for the loop gets a turn.
-constexpr int kPiecesPerTurn = 4;
+constexpr int kPiecesPerTurn = 16;
 
 bool would_block(ssize_t result) {
   return result < 0 && (errno == EAGAIN || errno == EINTR);

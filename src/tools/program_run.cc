@@ -1,6 +1,5 @@
 #include "tools/program_run.h"
 
-#include "base/posix.h"
 #include "packages/search.h"
 #include "tools/advice.h"
 #include "tools/install.h"
@@ -21,7 +20,6 @@ Task<InstallReport> install(const Context& context, const ProgramRun& run, Lease
   };
   InstallContext with{context.sandboxes, context.registry, context.clock,
                       context.settings.downloads_dir, near};
-  make_directories(context.settings.downloads_dir, 0700);
   InstallRequest request;
   request.owner = call.owner();
   request.dependencies = run.dependencies;

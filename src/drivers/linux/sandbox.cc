@@ -146,7 +146,13 @@ Task<int> connect_to_loopback(int socket, bool ipv6, uint16_t port) {
 Task<Fd> LinuxSandbox::connect(uint16_t port) {
   // A server may listen on either; most listen on both.
   for (const bool ipv6 : {false, true}) {
-    Fd socket = co_await make_socket(ipv6 ? launcher::kIpv6 : 0u);
+    Fd socket;
+    try {
+      socket = co_await make_socket(ipv6 ? launcher::kIpv6 : 0u);
+    } catch (const Error&) {
+      if (!ipv6) throw;
+      break;  // a host without IPv6
+    }
     const int error = co_await connect_to_loopback(socket.get(), ipv6, port);
     if (error == 0) co_return socket;
   }
