@@ -8,6 +8,13 @@
 
 namespace belljar::tools {
 
+// For a tool that changes nothing and may be called again.
+inline void mark_as_look(mcp::ToolInfo& info) {
+  info.read_only = true;
+  info.destructive = false;
+  info.idempotent = true;
+}
+
 // What all tools have: a context, a description, and parameters that are schema and check at once.
 class BasicTool : public mcp::Tool {
  public:

@@ -31,9 +31,7 @@ mcp::ToolInfo describe() {
       "Lists your live sandboxes: their ids, their images, since when they are idle, how long they "
       "will live, and how many programs run in each.";
   info.output_schema = output_schema();
-  info.read_only = true;
-  info.destructive = false;
-  info.idempotent = true;
+  mark_as_look(info);
   info.open_world = false;
   return info;
 }

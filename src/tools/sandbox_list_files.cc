@@ -31,9 +31,7 @@ mcp::ToolInfo describe() {
   properties["entries"] = array_of(all_required(std::move(entry)));
   properties["more"] = of_type("integer");
   info.output_schema = all_required(std::move(properties));
-  info.read_only = true;
-  info.destructive = false;
-  info.idempotent = true;
+  mark_as_look(info);
   info.open_world = false;
   return info;
 }
@@ -98,6 +96,7 @@ class SandboxListFiles final : public BasicTool {
         files::Listing listing = list_place(place, recursive);
         std::move(listing.entries.begin(), listing.entries.end(), std::back_inserter(all.entries));
         all.more += listing.more;
+        all.more_is_exact = all.more_is_exact && listing.more_is_exact;
       }
       return all;
     };
@@ -128,7 +127,10 @@ class SandboxListFiles final : public BasicTool {
       fields["size"] = is_file ? entry.size : 0;
       entries.emplace_back(std::move(fields));
     }
-    if (listing.more > 0) text += fmt::format("… and {} more\n", listing.more);
+    if (listing.more > 0) {
+      text +=
+          fmt::format("… and {}{} more\n", listing.more_is_exact ? "" : "at least ", listing.more);
+    }
     if (text.empty()) text = "The directory is empty.\n";
     json::object structured;
     structured["entries"] = std::move(entries);

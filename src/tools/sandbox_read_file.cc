@@ -32,9 +32,7 @@ mcp::ToolInfo describe() {
   properties["content"] = of_type("string");
   properties["complete"] = of_type("boolean");
   info.output_schema = all_required(std::move(properties));
-  info.read_only = true;
-  info.destructive = false;
-  info.idempotent = true;
+  mark_as_look(info);
   info.open_world = false;
   return info;
 }
