@@ -370,7 +370,10 @@ uint32_t Cgroups::facts() const {
   const Hierarchy* limits = with(memory);
   return (limits != nullptr && limits->v2 ? kFactCgroupV2 : 0u) |
          (cgroup_kill_ ? kFactCgroupKill : 0u) | (swap_off_ ? kFactMemorySwapOff : 0u) |
-         (with(devices) != nullptr ? kFactDeviceCgroup : 0u);
+         (with(devices) != nullptr ? kFactDeviceCgroup : 0u) |
+         (limits != nullptr ? kFactMemoryLimit : 0u) |
+         (with(pids) != nullptr ? kFactPidsLimit : 0u) |
+         (with(cpu) != nullptr ? kFactCpuLimit : 0u);
 }
 
 }  // namespace belljar::launcher

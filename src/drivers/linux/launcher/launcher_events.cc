@@ -169,7 +169,7 @@ void Launcher::answer(ReplyType type, uint32_t serial, uint64_t sandbox, int err
   reply.sandbox = sandbox;
   reply.error = error;
   if (set_up_done_) {
-    reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u);
+    reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u) | kFactOwnIds | kFactRoot;
     reply.landlock_abi = landlock_abi_;
   }
   std::memcpy(reply.step, step.data(), std::min(step.size(), sizeof reply.step - 1));

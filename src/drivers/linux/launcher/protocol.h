@@ -70,6 +70,13 @@ enum Fact : uint32_t {
   kFactFullProc = 1 << 2,  // /proc is masked to an allow-list; otherwise subset=pid (no os.cpus())
   kFactMemorySwapOff = 1 << 3,  // swap is limited too, or the host has none to limit
   kFactDeviceCgroup = 1 << 4,   // the device cgroup allows the five nodes only
+  kFactOwnIds = 1 << 5,  // each sandbox has host ids of its own; otherwise all share the caller's
+  // Limits that a cgroup holds. Without: memory by a watchdog and the size of the tmpfs, processes
+  // by RLIMIT_NPROC, which counts all of one user, processors by affinity.
+  kFactMemoryLimit = 1 << 6,
+  kFactPidsLimit = 1 << 7,
+  kFactCpuLimit = 1 << 8,
+  kFactRoot = 1 << 9,  // the launcher is the host's root; otherwise an ordinary user's
 };
 
 struct Reply {
