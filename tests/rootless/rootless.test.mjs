@@ -24,7 +24,7 @@ async function serve(t, env = {}) {
 
 // A running program that can be found by the word.
 async function busy(server, word, code = 'setInterval(() => {}, 1000)') {
-  const answer = server.run(`process.title = '${word}'; ${code}`, { timeoutMs: 60_000 });
+  const answer = server.run(code, { args: [word], timeoutMs: 60_000 });
   answer.catch(() => {});
   await until('the program to run', () => processesWith(word).length > 0);
   return processesWith(word)[0].pid;
