@@ -1,5 +1,6 @@
 // The invariants, seen from the host: whatever a sandbox tries, these hold while it lives and after it is gone.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,6 +42,17 @@ const mounts = () => new Set(read('/proc/self/mountinfo').trim().split('\n').fil
 const modules = () => read('/proc/modules').split('\n').map((line) => line.split(' ')[0]).sort().join(' ');
 const interfaces = () => readdirSync('/sys/class/net').sort().join(' ');
 
+// Files of the base layer, which all sandboxes and the host read: the kernel's cached pages of them, not only their names.
+const baseLayer = () => {
+  const files = ['/usr/bin/env', '/usr/bin/dash', '/usr/bin/perl', '/usr/lib/os-release', process.execPath];
+  return files.filter((path) => existsSync(path)).map((path) => `${path} ${sha256(path)}`).join('\n');
+};
+// How often the kernel has complained; undefined where its log is not for us.
+function complaints() {
+  const { status, stdout } = spawnSync('dmesg', { encoding: 'utf8', maxBuffer: 1 << 26 });
+  return status === 0 ? stdout.split('\n').filter((line) => /\bBUG: |WARNING: CPU|Oops: |KASAN|general protection fault, /.test(line)) : undefined;
+}
+
 // Everything that a sandbox must not change is remembered when this is made.
 export class Watch {
   constructor() {
@@ -55,6 +67,8 @@ export class Watch {
     this.files = ['/etc/passwd', '/etc/hosts', belljar, join(dirname(belljar), 'belljar-launcher')];
     this.before = this.#state();
     this.mounts = mounts();
+    this.baseLayer = baseLayer();
+    this.complaints = complaints();
   }
 
   #state() {
@@ -125,6 +139,8 @@ export class Watch {
 
   // The server has ended, however it did.
   async checkGone() {
+    assert.equal(baseLayer(), this.baseLayer, 'the base layer has the same content as before');
+    assert.deepEqual(complaints()?.filter((line) => !this.complaints?.includes(line)) ?? [], [], 'the kernel has not complained');
     await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
     await until('all sandboxed processes to end', () => !this.hasSandboxes(), 3_000);
     await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);
