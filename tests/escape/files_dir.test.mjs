@@ -172,7 +172,7 @@ test('NS14 a directory that is exchanged for a link while other sandboxes start 
     for (const [one, other] of [['files/d', 'files/x'], ['files/l', 'files/d'], ['files/d', 'files/l'], ['files/x', 'files/d']]) fs.renameSync(`/workspace/${one}`, `/workspace/${other}`);
     for (const place of ['files', 'node_modules']) try { fs.renameSync(`/workspace/${place}`, '/workspace/away'); fs.symlinkSync(folder, `/workspace/${place}`); } catch {}
   }, jar.watch.directory);
-  for (let n = 0; n < 12; n++) {
+  for (let n = 0; n < 6; n++) {
     const seen = await jar.inside(() => ({ mine: fs.readFileSync('files/mine', 'utf8'), root: fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(' /workspace')).map((line) => line.split(' ').slice(3, 5).join(' ')), names: fs.readdirSync('files').includes('canary') }));
     assert.equal(seen.mine, 'mine');
     assert.equal(seen.names, false);

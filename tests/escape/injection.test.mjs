@@ -84,10 +84,8 @@ test('IJ08 variables that change how programs start cannot be set, and names are
 
 test('IJ09 the text of a program is bytes, whatever they look like', async () => {
   const texts = ['EOF\n', 'EOF', `';${commands()[0]}`, '\u2028\u2029', '\u0000'.replace('\0', '\\0'), ...commands(), ...formats, '\\', "'\"`", '\x1b[2J', '#!/bin/sh', '*/', '-->', 'ü😀', '\ufeff'];
-  for (const text of texts) {
-    const result = await jar.server.run(`process.stdout.write(${JSON.stringify(text)}) // ${text.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}`);
-    assert.equal(result.stdout, text);
-  }
+  const lines = texts.map((text) => `process.stdout.write(${JSON.stringify(text)}) // ${text.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}`);
+  for (const some of [lines, [lines[0]], [lines.at(-1)]]) assert.equal((await jar.server.run(some.join('\n'))).stdout, some.map((line) => texts[lines.indexOf(line)]).join(''));
   assert.equal((await jar.server.run('\ufeffconsole.log("mark")')).stdout, 'mark\n');
   for (const code of ['a\0b', `/*${'x'.repeat(6 << 20)}*/`]) await refused('run_js_ephemeral', { code });
   jar.server.send({ id: 'huge', method: 'tools/call', params: { name: 'run_js_ephemeral', arguments: { code: `/*${'x'.repeat(50 << 20)}*/` } } });
