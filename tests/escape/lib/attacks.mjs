@@ -24,7 +24,7 @@ export function tested() {
 
 // The tests of a run, from its TAP: [{ name, outcome }], where outcome is passed, failed, skipped or weakness.
 export function results(tap) {
-  return [...tap.matchAll(/^ *(not )?ok \d+ - (.*?)(?: # (SKIP|TODO)\b.*)?$/gm)].map(([, failed, name, directive]) => ({
-    name, outcome: directive === 'SKIP' ? 'skipped' : directive === 'TODO' && failed ? 'weakness' : failed ? 'failed' : 'passed',
+  return [...tap.matchAll(/^ *(not )?ok \d+ - (.*?)(?: # (skip|todo)\b.*)?$/gim)].map(([, failed, name, directive]) => ({
+    name, outcome: directive?.toLowerCase() === 'skip' ? 'skipped' : directive && failed ? 'weakness' : failed ? 'failed' : 'passed',
   }));
 }
