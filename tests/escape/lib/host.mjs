@@ -35,6 +35,9 @@ export function hostNode(version) {
 const firstId = 0x60000000; // kFirstId and kIdsPerSlot of slot.h
 const idsPerSlot = 65536;
 const idsPerSandbox = 16; // the first is init's, the second the programs'
+// tests/rootless/run: belljar is this user's, who has nothing else running, and perhaps a range of ids.
+const user = process.env.E2E_USER === undefined ? undefined : Number(process.env.E2E_USER);
+const subordinate = { first: 700_000, count: 65536 };
 const cgroupMounts = () =>
   [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 // Without those that end-to-end tests make (lib/directories.mjs), which may run at the same time.
@@ -88,30 +91,42 @@ export class Watch {
     this.server = pid;
     this.launcher = descendants(pid).find(({ name }) => name.startsWith('belljar-launch')).pid;
     for (const fd of readdirSync(`/proc/${this.launcher}/fd`)) {
-      const match = /^\/run\/belljar\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
-      if (match) this.slot = Number(match[1]);
+      const match = /\/belljar(?:-\d+)?\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
+      if (match) [this.lock, this.slot] = [target(`/proc/${this.launcher}/fd/${fd}`), Number(match[1])];
     }
     assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
   }
 
   // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
   isTakenByOthers() {
-    const inode = statSync(`/run/belljar/${this.slot}.lock`, { throwIfNoEntry: false })?.ino;
+    const inode = statSync(this.lock, { throwIfNoEntry: false })?.ino;
     const holder = new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\S+:${inode} `).exec(read('/proc/locks'))?.[1];
     return holder !== undefined && Number(holder) !== this.launcher;
   }
 
   // Living processes with the ids of our sandboxes, whoever their parent is: { inits, programs }.
   sandboxed() {
-    const first = firstId + this.slot * idsPerSlot;
     const found = { inits: [], programs: [] };
     for (const name of readdirSync('/proc')) {
-      const match = /^\d+$/.test(name) && /^State:\t[^ZX][^]*^Uid:\t(\d+)/m.exec(read(`/proc/${name}/status`));
-      const id = match ? Number(match[1]) - first : -1;
-      if (id < 0 || id >= idsPerSlot) continue;
-      found[id % idsPerSandbox === 0 ? 'inits' : 'programs'].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
+      const status = /^\d+$/.test(name) ? read(`/proc/${name}/status`) : '';
+      const kind = /^State:\t[^ZX]/m.test(status) && this.#kind(status);
+      if (kind) found[kind].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
     }
     return found;
+  }
+
+  #kind(status) {
+    const uid = Number(/^Uid:\t(\d+)/m.exec(status)[1]);
+    if (user === undefined) {
+      const id = uid - (firstId + this.slot * idsPerSlot);
+      if (id < 0 || id >= idsPerSlot) return undefined;
+      return id % idsPerSandbox === 0 ? 'inits' : 'programs';
+    }
+    if (uid !== user && (uid < subordinate.first || uid >= subordinate.first + subordinate.count)) return undefined;
+    // Its numbers from the host's pid namespace down: ours are in the launcher's, sandboxes one below.
+    const numbers = /^NSpid:\t(.*)$/m.exec(status)[1].split('\t');
+    if (numbers.length < 3) return undefined;
+    return numbers.at(-1) === '1' ? 'inits' : 'programs';
   }
 
   hasSandboxes() {
