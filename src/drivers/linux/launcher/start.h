@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/posture.h"
 #include "drivers/linux/launcher/seccomp.h"
 
 namespace belljar::launcher {
@@ -25,6 +26,7 @@ struct StartContext {
   int errors;
   int source;  // or -1
   int status;  // write end of the status pipe
+  Outside outside{};
 };
 
 // Runs in a child of the launcher that was born in the sandbox's pid namespace (and v2 cgroup), and
