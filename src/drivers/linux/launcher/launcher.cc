@@ -14,6 +14,7 @@
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/create.h"
+#include "drivers/linux/launcher/features.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/start.h"
 
@@ -125,6 +126,7 @@ void Launcher::handle(Message& message) {
     case RequestType::kill: return kill(message.request);
     case RequestType::destroy: return destroy(message.request);
     case RequestType::socket: return socket(message.request);
+    case RequestType::examine: return examine(message.request);
   }
   answer(message.request, EBADMSG, "understand the request");
 }
@@ -163,6 +165,14 @@ void Launcher::prepare(Message& message) {
   full_proc_ = can_mount_full_proc(owner_.get(), made);
   templates_[request.image] = std::move(made);
   answer(request, 0, "");
+}
+
+void Launcher::examine(const Request& request) const {
+  Reply reply{};
+  reply.type = ReplyType::done;
+  reply.serial = request.serial;
+  try_features(reply.trials);
+  send(reply);
 }
 
 unsigned Launcher::take_id_block() {

@@ -72,6 +72,7 @@ class Launcher {
   void kill(const Request& request);
   void destroy(const Request& request);
   void socket(const Request& request);
+  void examine(const Request& request) const;
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
