@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "app/commands.h"
+#include "app/requirements.h"
 #include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
@@ -50,6 +51,7 @@ std::unique_ptr<OwnSocket> open_socket() {
 Task<> serve(const Config& config, linux_driver::LauncherProcess launcher) {
   const auto executor = co_await asio::this_coro::executor;
   Wiring wiring{executor, config, std::move(launcher)};
+  co_await require_features(wiring.driver(), config.require);
   mcp::Server server{server_info()};
   tools::Settings settings = config.tools;
   settings.downloads_dir = config.data_dir + "/downloads";

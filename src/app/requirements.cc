@@ -1,0 +1,28 @@
+#include "app/requirements.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace belljar::app {
+
+std::string unmet_requirements(const Capabilities& capabilities,
+                               const std::vector<std::string>& names) {
+  std::string text;
+  for (const Feature& feature : find_unmet(capabilities.features, names)) {
+    text += fmt::format("\n  {}: {}\n    fix: {}", feature.name, feature.detail, feature.fix);
+  }
+  return text;
+}
+
+Task<> require_features(Driver& driver, std::vector<std::string> names) {
+  if (names.empty()) co_return;
+  names.emplace_back("sandbox");  // without it nothing else is of use
+  const Capabilities capabilities = co_await driver.probe();
+  const std::string unmet = unmet_requirements(capabilities, names);
+  if (unmet.empty()) co_return;
+  fail(Code::unavailable, "this host does not enforce what --require (BELLJAR_REQUIRE) demands:{}",
+       unmet);
+}
+
+}  // namespace belljar::app
