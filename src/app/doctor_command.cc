@@ -40,9 +40,9 @@ const char* word(HostSetting::State state) {
 struct Diagnosis {
   Capabilities capabilities;
   Isolation isolation;
-  std::string unmet;  // of --require
+  std::string unmet;  // of what is required, always or by --require
 
-  bool usable() const { return isolation.grade != Isolation::Grade::refused && unmet.empty(); }
+  bool usable() const { return unmet.empty(); }
 };
 
 void print_fix(const std::string& fix, int column) {

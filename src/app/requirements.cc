@@ -17,11 +17,12 @@ std::string unmet_requirements(const Capabilities& capabilities,
 
 Task<> require_features(Driver& driver, std::vector<std::string> names) {
   if (names.empty()) co_return;
-  names.emplace_back("sandbox");  // without it nothing else is of use
   const Capabilities capabilities = co_await driver.probe();
   const std::string unmet = unmet_requirements(capabilities, names);
   if (unmet.empty()) co_return;
-  fail(Code::unavailable, "this host does not enforce what --require (BELLJAR_REQUIRE) demands:{}",
+  fail(Code::unavailable,
+       "this host does not enforce what is required (--require, "
+       "BELLJAR_REQUIRE):{}",
        unmet);
 }
 

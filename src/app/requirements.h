@@ -7,8 +7,8 @@
 
 namespace belljar::app {
 
-// What of the features with these names (`--require`) this host does not enforce, in words with the
-// fixes; "" if there is nothing.
+// What of the required features and of those with these names (`--require`) this host does not
+// enforce, in words with the fixes; "" if there is nothing.
 std::string unmet_requirements(const Capabilities& capabilities,
                                const std::vector<std::string>& names);
 

@@ -27,14 +27,16 @@ const char* name_of(Isolation::Grade grade) {
 }
 
 std::vector<Feature> find_unmet(const std::vector<Feature>& features,
-                                const std::vector<std::string>& names) {
+                                const std::vector<std::string>& demanded) {
   std::vector<Feature> unmet;
-  const auto is_named = [&names](const Feature& feature) {
-    return std::find(names.begin(), names.end(), feature.name) != names.end() ||
-           std::find(names.begin(), names.end(), feature.group) != names.end();
+  const auto is_demanded = [&demanded](const std::string& name) {
+    return std::find(demanded.begin(), demanded.end(), name) != demanded.end();
   };
   for (const Feature& feature : features) {
-    if (feature.state != Feature::State::enforced && is_named(feature)) unmet.push_back(feature);
+    if (feature.state == Feature::State::enforced) continue;
+    const bool is_needed = feature.need == Feature::Need::required || is_demanded(feature.name) ||
+                           is_demanded(feature.group);
+    if (is_needed) unmet.push_back(feature);
   }
   return unmet;
 }

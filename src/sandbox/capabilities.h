@@ -58,8 +58,9 @@ Isolation isolation_of(const std::vector<Feature>& features);
 // "full", "reduced" or "refused".
 const char* name_of(Isolation::Grade grade);
 
-// Those of the features with these names (or of these groups) that are not enforced.
+// What keeps belljar from starting: those that are not enforced although they are required, or
+// demanded by their name or group.
 std::vector<Feature> find_unmet(const std::vector<Feature>& features,
-                                const std::vector<std::string>& names);
+                                const std::vector<std::string>& demanded);
 
 }  // namespace belljar

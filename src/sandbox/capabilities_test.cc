@@ -33,6 +33,13 @@ TEST(Isolation, IsReducedByWhatIsOptionalAndRefusedByWhatIsRequired) {
   EXPECT_THAT(isolation_of(features).weaker, ElementsAre("c", "a", "b"));
 }
 
+TEST(Isolation, WhatIsRequiredIsDemandedWithoutBeingNamed) {
+  const std::vector<Feature> features{feature("a", Need::required, State::missing),
+                                      feature("b", Need::optional, State::missing)};
+  ASSERT_EQ(find_unmet(features, {}).size(), 1u);
+  EXPECT_EQ(find_unmet(features, {})[0].name, "a");
+}
+
 TEST(Isolation, DemandsAreMetByNameAndByGroup) {
   const std::vector<Feature> features{
       feature("memory-limit", Need::optional, State::degraded, "limits"),

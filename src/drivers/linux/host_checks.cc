@@ -90,7 +90,7 @@ HostSetting check(const HostFiles& host, const Sysctl& rule) {
     setting.value = "absent";
     setting.state = rule.absent;
     if (setting.state == State::weak)
-      setting.fix = "This kernel does not have it; use a newer one.";
+      setting.fix = "This kernel does not have it: use one that does.";
   }
   return setting;
 }

@@ -24,6 +24,11 @@ TEST(Features, WhatThisHostHasWorksAndNothingOfTheCallerChanges) {
   EXPECT_EQ(reply.trials[static_cast<size_t>(Trial::close_range)], 0);
   EXPECT_EQ(reply.trials[static_cast<size_t>(Trial::pidfd)], 0);
   EXPECT_EQ(reply.trials[static_cast<size_t>(Trial::clone3)], 0);
+  if (reply.trials[static_cast<size_t>(Trial::mount_namespace)] == 0) {
+    for (const Trial trial : {Trial::pid_namespace, Trial::pivot_root, Trial::sized_tmpfs,
+                              Trial::mount_api, Trial::seccomp, Trial::openat2})
+      EXPECT_EQ(reply.trials[static_cast<size_t>(trial)], 0) << static_cast<int>(trial);
+  }
   for (size_t i = 0; i < kTrials; ++i) EXPECT_NE(reply.trials[i], 0xff) << "was not tried: " << i;
   EXPECT_EQ(read_file_at(-1, "/proc/self/mountinfo"), mounts);
   EXPECT_EQ(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), no_new_privs);
