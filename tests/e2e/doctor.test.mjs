@@ -12,11 +12,10 @@ const doctor = async (...args) => {
 const required = (report) => report.features.filter((feature) => feature.need === 'required');
 const weaker = (report) => report.features.filter((feature) => feature.state !== 'ok' && feature.need === 'optional');
 
-// Runs belljar where the kernel makes no user namespaces, as with user.max_user_namespaces=0.
-function withoutNamespaces(args) {
+// Runs belljar in namespaces of its own, after a command that makes them a worse host.
+function worseHost(namespaces, command, args) {
   return new Promise((resolve, reject) => {
-    const script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
-    const child = spawn('unshare', ['--user', '--map-root-user', 'sh', '-c', script, 'sh', belljar, ...args], {
+    const child = spawn('unshare', [...namespaces, 'sh', '-c', `${command} && exec "$@"`, 'sh', belljar, ...args], {
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -28,6 +27,14 @@ function withoutNamespaces(args) {
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
 }
+
+// As with user.max_user_namespaces=0.
+const withoutNamespaces = (args) =>
+  worseHost(['--user', '--map-root-user'], 'echo 0 > /proc/sys/user/max_user_namespaces', args);
+// As in a container that covers parts of /proc: the kernel then lets nobody mount another.
+const withCoveredProc = (args) => worseHost(['--mount'], 'mount -t tmpfs none /proc/irq', args);
+// With cgroup v2 there never is one.
+const withoutDeviceCgroup = (args) => worseHost(['--mount'], '{ umount /sys/fs/cgroup/devices || true; } 2> /dev/null', args);
 
 describe('belljar doctor', () => {
   test('--json has the shape that docs/doctor.md promises', async () => {
@@ -90,13 +97,14 @@ describe('without user namespaces', () => {
   });
 
   test('no program runs', async () => {
-    for (const more of [[], ['--require=landlock']]) {
-      const { code, stdout, stderr } = await withoutNamespaces(['run', '-e', 'console.log("ran")', ...more]);
-      assert.notEqual(code, 0);
-      assert.doesNotMatch(stdout, /ran/);
-      assert.match(stderr, /user namespace|user-namespace/);
-      assert.match(stderr, /sysctl -w user\.max_user_namespaces=\d+/);
-    }
+    const plain = await withoutNamespaces(['run', '-e', 'console.log("ran")']);
+    assert.notEqual(plain.code, 0);
+    assert.equal(plain.stdout, '');
+    assert.match(plain.stderr, /To fix it: /);
+    const demanding = await withoutNamespaces(['run', '--require=landlock', '-e', 'console.log("ran")']);
+    assert.notEqual(demanding.code, 0);
+    assert.equal(demanding.stdout, '');
+    assert.match(demanding.stderr, /user-namespace: [^]*fix: sysctl -w user\.max_user_namespaces=\d+/);
   });
 
   test('the server refuses to start if features are demanded', async () => {
@@ -122,15 +130,31 @@ describe('--require', () => {
     assert.match(stderr, /landlock,moat.*\blimits\b.*\blandlock\b/s);
   });
 
-  test('with a feature that is not enforced refuses, with the fix', async (t) => {
-    const { report } = await doctor();
-    const lost = report.features.find(({ state }) => state !== 'ok');
-    if (lost === undefined) return t.skip('this host enforces everything');
-    const { code, stdout, stderr } = await cli(['run', '-e', 'console.log("ran")'], { env: { BELLJAR_REQUIRE: lost.name } });
-    assert.notEqual(code, 0);
-    assert.doesNotMatch(stdout, /ran/);
-    assert.ok(stderr.includes(lost.fix), stderr);
-    assert.equal((await doctor(`--require=${lost.name}`)).code, 1);
+  test('with a feature that is not enforced refuses, with the fix', async () => {
+    const report = JSON.parse((await withoutDeviceCgroup(['doctor', '--json'])).stdout);
+    const devices = report.features.find(({ name }) => name === 'devices');
+    assert.equal(devices.state, 'degraded');
+    assert.equal(report.usable, true);
+    assert.equal((await withoutDeviceCgroup(['run', '-e', 'console.log("ran")'])).stdout, 'ran\n');
+
+    const refused = await withoutDeviceCgroup(['run', '--require=devices', '-e', 'console.log("ran")']);
+    assert.notEqual(refused.code, 0);
+    assert.equal(refused.stdout, '');
+    assert.ok(refused.stderr.includes(devices.detail) && refused.stderr.includes(devices.fix), refused.stderr);
+    const demanding = await withoutDeviceCgroup(['doctor', '--json', '--require=devices']);
+    assert.equal(demanding.code, 1);
+    assert.deepEqual(JSON.parse(demanding.stdout).unmet, ['devices']);
+  });
+});
+
+describe('with a covered /proc', () => {
+  test('no program runs, and the reason is named', async () => {
+    const { code, stdout, stderr } = await withCoveredProc(['run', '-e', 'console.log("ran")']);
+    if (code === 0) return; // a kernel that lets a user namespace mount subset=pid all the same
+    assert.equal(stdout, '');
+    assert.match(stderr, /mount \/proc.*To fix it: .*unmasked \/proc/);
+    const report = JSON.parse((await withCoveredProc(['doctor', '--json'])).stdout);
+    assert.deepEqual(report.unmet, ['sandbox', 'procfs']);
   });
 });
 

@@ -157,7 +157,7 @@ Task<Capabilities> LinuxDriver::probe() {
   std::vector<int> none;
   auto answer = client_->ask(request, std::string{}, std::move(none), "try what this host has");
   launcher::Reply found = (co_await std::move(answer)).reply;
-  found.facts = facts_.facts;
+  if (works_) found.facts |= facts_.facts;  // before, they are not all known
   found.landlock_abi = facts_.landlock_abi;
   co_return describe_host(found, failure);
 }

@@ -16,6 +16,10 @@ using State = Feature::State;
 
 constexpr const char* kNewKernel = "Use Linux 5.12 or newer.";
 constexpr const char* kNamespaceFix = "";  // depends on the host: namespace_fix()
+// The kernel lets nobody mount a procfs that shows more than the one that is there.
+constexpr const char* kUncover =
+    "Something covers parts of /proc. In a container: run it with an unmasked /proc (docker: "
+    "--security-opt systempaths=unconfined).";
 constexpr const char* kDelegate =
     "As root: mount cgroup v2 with the memory, pids and cpu controllers, or the v1 controllers. As "
     "an ordinary user: start belljar where systemd delegates them (systemd-run --user --scope -p "
@@ -27,9 +31,9 @@ constexpr FeatureRow kTable[] = {
      "made, with its id maps written", "sandboxes cannot be made without rights on the host",
      kNamespaceFix, "user namespace"},
     {"mount-namespace", "namespaces", Need::required, Trial::mount_namespace, 0,
-     "made, all mounts private", "programs would see the host's mounts", kNamespaceFix, "make the namespaces"},
+     "made, all mounts private", "programs would see the host's mounts", kNamespaceFix, "mounts private"},
     {"pid-namespace", "namespaces", Need::required, Trial::pid_namespace, 0,
-     "made, with a process 1", "programs would see the host's processes", kNamespaceFix, ""},
+     "made, with a process 1", "programs would see the host's processes", kNamespaceFix, "make the namespaces"},
     {"network-namespace", "namespaces", Need::required, Trial::network_namespace, 0,
      "made", "programs would have the host's network", kNamespaceFix, ""},
     {"ipc-namespace", "namespaces", Need::required, Trial::ipc_namespace, 0,
@@ -48,6 +52,8 @@ constexpr FeatureRow kTable[] = {
     {"mount-api", "", Need::required, Trial::mount_api, 0,
      "a tree copied, made read-only and attached by descriptors", "mounts would follow paths",
      kNewKernel, "copy the mount"},
+    {"procfs", "", Need::required, Trial::process_proc, 0,
+     "mounted with subset=pid in a pid namespace", "programs would have no /proc of their own", kUncover, "mount /proc"},
     {"seccomp", "", Need::required, Trial::seccomp, 0,
      "a filter loaded and asked", "programs could make every system call",
      "Use a kernel with CONFIG_SECCOMP_FILTER.", "seccomp"},
@@ -87,7 +93,7 @@ constexpr FeatureRow kTable[] = {
     {"proc", "", Need::convenience, std::nullopt, launcher::kFactFullProc,
      "masked to an allow-list, with the sandbox's own CPU and memory figures",
      "processes only (subset=pid): os.cpus() is empty in programs",
-     "In a container: run it with an unmasked /proc (docker: --security-opt systempaths=unconfined).", "mount /proc"},
+     kUncover, ""},
     {"id-mapped-mounts", "", Need::convenience, Trial::id_mapped_mounts, 0,
      "tried with the file system of /", "a files directory (FILES_DIR) may be refused",
      "As root: keep it on ext4, XFS or Btrfs (or, from Linux 6.3, tmpfs).", ""},
@@ -102,15 +108,8 @@ bool holds(const FeatureRow& row, const launcher::Reply& found) {
   return row.trial ? error_of(row, found) == 0 : (found.facts & row.fact) != 0;
 }
 
-// What a process without rights is told where it may not use namespaces.
-bool is_refusal(int error) {
-  return error == EPERM || error == EACCES || error == ENOSPC;
-}
-
-std::string fix_of(const FeatureRow& row, int error, const HostFiles& host, Privileges privileges) {
-  if (row.need == Need::required && (*row.fix == '\0' || is_refusal(error)))
-    return namespace_fix(host, privileges);
-  return row.fix;
+std::string fix_of(const FeatureRow& row, const HostFiles& host, Privileges privileges) {
+  return *row.fix == '\0' ? namespace_fix(host, privileges) : row.fix;
 }
 
 Feature describe(const FeatureRow& row, const launcher::Reply& found, const HostFiles& host) {
@@ -125,12 +124,11 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
                     fmt::arg("landlock", found.landlock_abi));
     return feature;
   }
-  const int error = row.trial ? error_of(row, found) : 0;
   feature.state = row.trial ? State::missing : State::degraded;
-  feature.detail = row.trial ? fmt::format("{}: {}", std::strerror(error), row.otherwise)
-                             : std::string{row.otherwise};
+  feature.detail = row.otherwise;
+  if (row.trial) feature.detail = std::strerror(error_of(row, found)) + (": " + feature.detail);
   const bool root = (found.facts & launcher::kFactRoot) != 0;
-  feature.fix = fix_of(row, error, host, root ? Privileges::root : Privileges::ordinary_user);
+  feature.fix = fix_of(row, host, root ? Privileges::root : Privileges::ordinary_user);
   return feature;
 }
 
@@ -153,7 +151,7 @@ std::vector<std::string> feature_names() {
 std::vector<Feature> describe_features(const launcher::Reply& found, const HostFiles& host) {
   std::vector<Feature> features;
   for (const FeatureRow& row : kTable) {
-    if (!row.trial && found.facts == 0) continue;
+    if (!row.trial && (found.facts & ~launcher::kFactRoot) == 0) continue;
     features.push_back(describe(row, found, host));
   }
   return features;
@@ -174,15 +172,9 @@ Isolation isolation_of_facts(const launcher::Reply& facts) {
 
 std::string fix_for_failure(std::string_view failure, const HostFiles& host,
                             Privileges privileges) {
-  const auto mentions = [&failure](std::string_view words) {
-    return failure.find(words) != std::string_view::npos;
-  };
-  int refusal = 0;
-  for (const int error : {EPERM, EACCES, ENOSPC}) {
-    if (mentions(std::strerror(error))) refusal = error;
-  }
   for (const FeatureRow& row : kTable) {
-    if (*row.step != '\0' && mentions(row.step)) return fix_of(row, refusal, host, privileges);
+    if (*row.step == '\0' || failure.find(row.step) == std::string_view::npos) continue;
+    return fix_of(row, host, privileges);
   }
   return "";
 }

@@ -171,6 +171,7 @@ void Launcher::examine(const Request& request) const {
   Reply reply{};
   reply.type = ReplyType::done;
   reply.serial = request.serial;
+  if (::geteuid() == 0) reply.facts = kFactRoot;
   try_features(reply.trials);
   send(reply);
 }
