@@ -68,6 +68,7 @@ struct CommandLine {
   LogsOptions logs_options;
   std::vector<std::string> ids;
   bool json = false;
+  bool apparmor_profile = false;
   std::string version;
   CLI::App* run = nullptr;
   CLI::App* mcp = nullptr;
@@ -84,6 +85,7 @@ struct CommandLine {
 
   CommandLine();
   void add_run();
+  void add_doctor();
   void add_runtime();
   void add_sessions();
   int execute_sessions();
@@ -106,8 +108,18 @@ CommandLine::CommandLine() {
   add_settings(*config, flags);
   doctor = app.add_subcommand("doctor",
                               "try what this host can enforce, and say how to fix what it cannot");
+  add_doctor();
+}
+
+void CommandLine::add_doctor() {
   doctor->add_flag("--json", json, "print JSON");
-  doctor->footer("Exit status 0 if sandboxes work, 1 if not.");
+  doctor->add_flag("--apparmor-profile", apparmor_profile,
+                   "print the AppArmor profile that lets the launcher use user namespaces");
+  doctor->add_option_function<std::string>(
+      "--require", [this](const std::string& text) { flags.values["require"] = text; },
+      "features that must be enforced, separated by commas [BELLJAR_REQUIRE]");
+  doctor->footer(
+      "Exit status 0 if sandboxes work, 1 if not. docs/doctor.md explains features and grades.");
 }
 
 void CommandLine::add_run() {
@@ -199,7 +211,8 @@ int CommandLine::execute() {
   }
   if (mcp->parsed()) return mcp_command(loaded);
   if (config->parsed()) return config_command(loaded, json);
-  if (doctor->parsed()) return doctor_command(loaded, json);
+  if (doctor->parsed())
+    return apparmor_profile ? apparmor_profile_command() : doctor_command(loaded, json);
   if (runtime_list->parsed()) return runtime_list_command(loaded, json);
   if (install->parsed()) return runtime_install_command(loaded, version);
   if (remove->parsed()) return runtime_remove_command(loaded, version);

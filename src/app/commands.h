@@ -37,6 +37,7 @@ int run_command(const LoadedConfig& loaded, const RunOptions& options);
 int mcp_command(const LoadedConfig& loaded);
 int config_command(const LoadedConfig& loaded, bool json);
 int doctor_command(const LoadedConfig& loaded, bool json);
+int apparmor_profile_command();
 int runtime_list_command(const LoadedConfig& loaded, bool json);
 int runtime_install_command(const LoadedConfig& loaded, const std::string& version);
 int runtime_remove_command(const LoadedConfig& loaded, const std::string& version);

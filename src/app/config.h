@@ -15,7 +15,8 @@ namespace belljar::app {
 struct Config {
   tools::Settings tools;
   SessionLimits sessions;
-  size_t spare_sandboxes = 2;  // of each kind in use, made ahead
+  std::vector<std::string> require;  // features without which there are no sandboxes
+  size_t spare_sandboxes = 2;        // of each kind in use, made ahead
   std::string data_dir;
   log::Level log_level = log::Level::warning;
   log::Format log_format = log::Format::text;

@@ -75,6 +75,16 @@ TEST_F(ConfigTest, ABadValueIsAnErrorThatNamesWhereItStandsAndWhatItMayBe) {
     EXPECT_NE(message_of({{"cpus", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
+  EXPECT_TRUE(load_config({}, file_).config.require.empty());
+  const Config config = load_config({{"require", "landlock,limits"}}, file_).config;
+  EXPECT_EQ(config.require, (std::vector<std::string>{"landlock", "limits"}));
+  for (const char* bad : {"landlok", "", "landlock,", "landlock, limits"}) {
+    const std::string message = message_of({{"require", bad}}, file_);
+    EXPECT_NE(message.find("landlock cgroup-kill"), std::string::npos) << bad << ": " << message;
+  }
+}
+
 TEST_F(ConfigTest, UnknownKeysAndBrokenFilesAreErrors) {
   write_file_atomically(file_, "memroy = 1\n");
   EXPECT_NE(message_of({}, file_).find("there is no setting \"memroy\""), std::string::npos);

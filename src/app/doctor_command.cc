@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/requirements.h"
 #include "app/wiring.h"
 #include "base/json.h"
+#include "drivers/linux/host_checks.h"
 
 namespace belljar::app {
 
@@ -17,46 +19,145 @@ const char* word(Feature::State state) {
   return "";
 }
 
-bool is_usable(const Capabilities& capabilities) {
-  for (const Feature& feature : capabilities.features) {
-    if (feature.required && feature.state == Feature::State::missing) return false;
+const char* word(Feature::Need need) {
+  switch (need) {
+    case Feature::Need::required: return "required";
+    case Feature::Need::optional: return "optional";
+    case Feature::Need::convenience: return "convenience";
   }
-  return true;
+  return "";
 }
 
-void print_table(const Capabilities& capabilities) {
-  fmt::print("Driver: {}\n\n", capabilities.driver);
-  for (const Feature& feature : capabilities.features) {
-    fmt::print("  {:<10}{:<10}{}\n", feature.name, word(feature.state), feature.detail);
-    if (!feature.fix.empty()) fmt::print("  {:<20}fix: {}\n", "", feature.fix);
+const char* word(HostSetting::State state) {
+  switch (state) {
+    case HostSetting::State::good: return "ok";
+    case HostSetting::State::weak: return "weak";
+    case HostSetting::State::unknown: return "unknown";
   }
-  fmt::print("\n{}\n",
-             is_usable(capabilities)
-                 ? "Sandboxes work on this host."
-                 : "Sandboxes do not work on this host: belljar refuses to run programs.");
+  return "";
 }
 
-void print_json(const Capabilities& capabilities) {
-  json::array features;
-  for (const Feature& feature : capabilities.features) {
-    features.push_back(json::object{{"name", feature.name},
-                                    {"state", word(feature.state)},
-                                    {"required", feature.required},
-                                    {"detail", feature.detail},
-                                    {"fix", feature.fix}});
+struct Diagnosis {
+  Capabilities capabilities;
+  Isolation isolation;
+  std::string unmet;  // of what is required, always or by --require
+
+  bool usable() const { return unmet.empty(); }
+};
+
+void print_fix(const std::string& fix, int column) {
+  if (!fix.empty()) fmt::print("  {:<{}}fix: {}\n", "", column, fix);
+}
+
+void print_features(const std::vector<Feature>& features) {
+  fmt::print("Features, each tried in a process that was thrown away:\n");
+  for (const Feature& feature : features) {
+    fmt::print("  {:<18}{:<12}{:<10}{}\n", feature.name, word(feature.need), word(feature.state),
+               feature.detail);
+    print_fix(feature.fix, 40);
   }
-  const json::object report{
-      {"driver", capabilities.driver}, {"usable", is_usable(capabilities)}, {"features", features}};
+}
+
+void print_settings(const std::vector<HostSetting>& settings) {
+  fmt::print("\nSettings of this host, advice only:\n");
+  for (const HostSetting& setting : settings) {
+    fmt::print("  {:<34}{:<9}{} (wanted: {}; {})\n", setting.name, word(setting.state),
+               setting.value, setting.wanted, setting.why);
+    print_fix(setting.fix, 43);
+  }
+}
+
+void print_kernel(const KernelReport& kernel) {
+  fmt::print("\nKernel: Linux {}\n", kernel.release);
+  for (const std::string& warning : kernel.warnings) fmt::print("  warning: {}\n", warning);
+  if (kernel.warnings.empty()) fmt::print("  not older than the fixes known in {}\n", kernel.as_of);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void print_verdict(const Diagnosis& diagnosis) {
+  const Isolation& isolation = diagnosis.isolation;
+  fmt::print("\nIsolation: {}{}{}\n", name_of(isolation.grade),
+             isolation.weaker.empty() ? "" : "; not enforced: ", joined(isolation.weaker));
+  if (!diagnosis.unmet.empty()) fmt::print("Required, but not enforced:{}\n", diagnosis.unmet);
+  fmt::print("{}\n", diagnosis.usable()
+                         ? "Sandboxes work on this host."
+                         : "Sandboxes do not work on this host: belljar refuses to run programs.");
+}
+
+void print_table(const Diagnosis& diagnosis) {
+  fmt::print("Driver: {}\n\n", diagnosis.capabilities.driver);
+  print_features(diagnosis.capabilities.features);
+  print_settings(diagnosis.capabilities.settings);
+  print_kernel(diagnosis.capabilities.kernel);
+  print_verdict(diagnosis);
+}
+
+json::array to_json(const std::vector<std::string>& words) {
+  return json::array(words.begin(), words.end());
+}
+
+json::array to_json(const std::vector<Feature>& features) {
+  json::array list;
+  for (const Feature& feature : features) {
+    list.push_back(json::object{{"name", feature.name},
+                                {"group", feature.group},
+                                {"need", word(feature.need)},
+                                {"state", word(feature.state)},
+                                {"detail", feature.detail},
+                                {"fix", feature.fix}});
+  }
+  return list;
+}
+
+json::array to_json(const std::vector<HostSetting>& settings) {
+  json::array list;
+  for (const HostSetting& setting : settings) {
+    list.push_back(json::object{{"name", setting.name},
+                                {"state", word(setting.state)},
+                                {"value", setting.value},
+                                {"wanted", setting.wanted},
+                                {"why", setting.why},
+                                {"fix", setting.fix}});
+  }
+  return list;
+}
+
+void print_json(const Diagnosis& diagnosis, const std::vector<std::string>& required) {
+  const Capabilities& capabilities = diagnosis.capabilities;
+  json::array unmet;
+  for (const Feature& feature : find_unmet(capabilities.features, required))
+    unmet.emplace_back(feature.name);
+  json::object isolation;
+  isolation["grade"] = name_of(diagnosis.isolation.grade);
+  isolation["weaker"] = to_json(diagnosis.isolation.weaker);
+  json::object kernel;
+  kernel["release"] = capabilities.kernel.release;
+  kernel["asOf"] = capabilities.kernel.as_of;
+  kernel["warnings"] = to_json(capabilities.kernel.warnings);
+  json::object report;
+  report["driver"] = capabilities.driver;
+  report["usable"] = diagnosis.usable();
+  report["isolation"] = std::move(isolation);
+  report["unmet"] = std::move(unmet);
+  report["features"] = to_json(capabilities.features);
+  report["settings"] = to_json(capabilities.settings);
+  report["kernel"] = std::move(kernel);
   fmt::print("{}\n", json::serialize(report));
 }
 
 Task<int> examine(asio::any_io_executor executor, const Config& config, bool json,
                   Foundation foundation) {
   Wiring wiring{executor, config, std::move(foundation)};
-  const Capabilities capabilities = co_await wiring.driver().probe();
-  json ? print_json(capabilities) : print_table(capabilities);
+  Diagnosis diagnosis;
+  diagnosis.capabilities = co_await wiring.driver().probe();
+  diagnosis.isolation = isolation_of(diagnosis.capabilities.features);
+  diagnosis.unmet = unmet_requirements(diagnosis.capabilities, config.require);
+  json ? print_json(diagnosis, config.require) : print_table(diagnosis);
   co_await wiring.shut_down();
-  co_return is_usable(capabilities) ? 0 : 1;
+  co_return diagnosis.usable() ? 0 : 1;
 }
 
 }  // namespace
@@ -67,6 +168,11 @@ int doctor_command(const LoadedConfig& loaded, bool json) {
   return run_to_end([&loaded, json, &foundation](const asio::any_io_executor& executor) {
     return examine(executor, loaded.config, json, std::move(foundation));
   });
+}
+
+int apparmor_profile_command() {
+  fmt::print("{}", linux_driver::apparmor_profile(linux_driver::launcher_path()));
+  return 0;
 }
 
 }  // namespace belljar::app

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "app/commands.h"
+#include "app/requirements.h"
 #include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
@@ -46,6 +47,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   // Seen from the launcher's user namespace the host's root has no number of its own.
   if (foundation.was_root) socket_options.trusted_peer = kUnmappedId;
   Wiring wiring{executor, config, std::move(foundation)};
+  co_await require_features(wiring.driver(), config.require);
   mcp::Server server{server_info()};
   tools::Settings settings = config.tools;
   settings.downloads_dir = wiring.data_dir() + "/downloads";

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "app/commands.h"
+#include "app/requirements.h"
 #include "app/wiring.h"
 #include "base/json.h"
 #include "base/posix.h"
@@ -106,6 +107,7 @@ Task<> warm_up(Wiring& wiring, const Image& image) {
 
 Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
                   tools::Program program) {
+  co_await require_features(wiring.driver(), config.require);
   Stopwatch watch{wiring.clock()};
   Times times;
   const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
@@ -133,6 +135,7 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   times.destroy = watch.lap();
   report.image_time = times.image;
   report.create_time = times.create;
+  report.isolation = wiring.driver().isolation();
   const Outcome outcome = report.result.outcome;
   if (options.json) {
     const mcp::ToolResult result = tools::run_tool_result(std::move(report));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include "app/config.h"
 #include "base/bytes.h"
 #include "base/posix.h"
+#include "drivers/linux/feature_table.h"
 
 namespace belljar::app {
 
@@ -92,6 +94,38 @@ Setting text(std::string name, std::vector<std::string> variables, std::string f
   };
   const auto show = [at](const Config& config) { return at(const_cast<Config&>(config)); };
   return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(separator, start), text.size());
+    words.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return words;
+}
+
+// Some of these words, separated by commas.
+Setting words(std::string name, std::vector<std::string> variables, std::string help,
+              const std::vector<std::string>& known, std::vector<std::string> Config::*member) {
+  const auto set = [known, member](Config& config, const std::string& text) {
+    std::vector<std::string> chosen = split(text, ',');
+    for (const std::string& word : chosen) {
+      if (std::find(known.begin(), known.end(), word) == known.end()) return false;
+    }
+    config.*member = std::move(chosen);
+    return true;
+  };
+  const auto show = [member](const Config& config) {
+    return fmt::format("{}", fmt::join(config.*member, ","));
+  };
+  return {std::move(name),
+          std::move(variables),
+          fmt::format("one or more, separated by commas, of {}", fmt::join(known, " ")),
+          std::move(help),
+          set,
+          show};
 }
 
 template <class Enum>
@@ -194,6 +228,10 @@ std::vector<Setting> make_settings() {
   list.push_back(text("data-dir", Variables{"BELLJAR_DATA_DIR"}, "a directory",
                       "where Node.js runtimes are kept",
                       [](Config& c) -> std::string& { return c.data_dir; }));
+  list.push_back(words("require", Variables{"BELLJAR_REQUIRE"},
+                       "features of `belljar doctor` that must be enforced, or belljar refuses to "
+                       "start",
+                       linux_driver::feature_names(), &Config::require));
   using log::Level;
   list.push_back(choice<Level>("log-level", Variables{"BELLJAR_LOG_LEVEL"},
                                "what is logged to stderr",

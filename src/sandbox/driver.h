@@ -5,26 +5,12 @@
 #include <vector>
 
 #include "base/task.h"
+#include "sandbox/capabilities.h"
 #include "sandbox/command.h"
 #include "sandbox/outcome.h"
 #include "sandbox/spec.h"
 
 namespace belljar {
-
-// One protection or limit of a driver on this host.
-struct Feature {
-  enum class State { enforced, degraded, missing };
-  std::string name;  // "cgroup memory limit"
-  State state = State::enforced;
-  bool required = true;
-  std::string detail;  // how, or why not
-  std::string fix;     // what the operator can do about it; empty when enforced
-};
-
-struct Capabilities {
-  std::string driver;
-  std::vector<Feature> features;
-};
 
 // A program running in a sandbox.
 class Process {
@@ -77,6 +63,9 @@ class Driver {
 
   // What this host can truly enforce, tried out rather than read from a version.
   virtual Task<Capabilities> probe() = 0;
+
+  // The same in short, as far as it is known without trying: whole once the first sandbox was made.
+  virtual const Isolation& isolation() const = 0;
 
   virtual Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) = 0;
 

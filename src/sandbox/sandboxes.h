@@ -70,6 +70,7 @@ class Sandboxes {
   Task<> stop_all();
 
   const SessionLimits& limits() const { return limits_; }
+  const Isolation& isolation() const { return driver_.isolation(); }
 
  private:
   using Live = std::shared_ptr<LiveSandbox>;

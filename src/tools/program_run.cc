@@ -95,6 +95,7 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
                                      RunReport report, mcp::Call& call) {
   report.limits = lease.spec().limits;
   report.timeout = run.program.timeout;
+  report.isolation = context.sandboxes.isolation();
   Command command = make_command(run.program, lease.spec().image, lease.source_slot());
   const std::string path = command.source->path;
   if (run.listen_on) publish_port(lease, *run.listen_on, co_await asio::this_coro::executor);

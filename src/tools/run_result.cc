@@ -138,6 +138,20 @@ json::object outcome_properties() {
   return properties;
 }
 
+json::object isolation_fields(const Isolation& isolation) {
+  json::object fields;
+  fields["grade"] = name_of(isolation.grade);
+  fields["weaker"] = json::array(isolation.weaker.begin(), isolation.weaker.end());
+  return fields;
+}
+
+json::object isolation_schema() {
+  json::object properties;
+  properties["grade"] = of_type("string");
+  properties["weaker"] = array_of(of_type("string"));
+  return all_required(std::move(properties));
+}
+
 json::object run_output_schema() {
   json::object install;
   install["ms"] = of_type("integer");
@@ -158,6 +172,7 @@ json::object run_output_schema() {
   properties["files"] = array_of(all_required(std::move(file)));
   properties["usage"] = all_required(std::move(usage));
   properties["lint"] = array_of(of_type("string"));
+  properties["isolation"] = isolation_schema();
   return all_required(std::move(properties));
 }
 
@@ -187,6 +202,7 @@ mcp::ToolResult run_tool_result(RunReport report) {
   structured["files"] = std::move(report.files.fields);
   structured["usage"] = std::move(usage);
   structured["lint"] = json::array(report.lint.begin(), report.lint.end());
+  structured["isolation"] = isolation_fields(report.isolation);
   if (report.background) structured["background"] = fields_of(*report.background);
   answer.structured = std::move(structured);
   return answer;

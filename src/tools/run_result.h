@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "mcp/tool.h"
+#include "sandbox/capabilities.h"
 #include "sandbox/limits.h"
 #include "sandbox/run.h"
 #include "tools/file_report.h"
@@ -31,6 +32,7 @@ struct RunReport {
   std::optional<BackgroundInfo> background;
   FileReport files;
   Limits limits;  // of the sandbox
+  Isolation isolation;
   milliseconds timeout{0};
   std::chrono::microseconds image_time{0};   // to find, or to install, the Node.js
   std::chrono::microseconds create_time{0};  // to make the sandbox
@@ -52,6 +54,10 @@ json::value signal_of(const Outcome& outcome);
 // their schema.
 json::object outcome_fields(const RunResult& result);
 json::object outcome_properties();
+
+// How strong the sandbox's walls are, for every result that comes from one: {grade, weaker}.
+json::object isolation_fields(const Isolation& isolation);
+json::object isolation_schema();
 
 // The whole answer of run_js and run_js_ephemeral, and the schema of its structuredContent.
 mcp::ToolResult run_tool_result(RunReport report);

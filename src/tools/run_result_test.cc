@@ -86,6 +86,14 @@ TEST(RunResult, TellsHowItEndedInItsFields) {
   EXPECT_EQ(structured_of(report(Kind::out_of_memory, 0))["oomKilled"], true);
 }
 
+TEST(RunResult, SaysHowStrongTheIsolationWas) {
+  RunReport weak = report(Kind::exited, 0);
+  EXPECT_EQ(structured_of(weak)["isolation"], json::parse(R"({"grade":"full","weaker":[]})"));
+  weak.isolation = {Isolation::Grade::reduced, {"ids", "landlock"}};
+  EXPECT_EQ(structured_of(weak)["isolation"],
+            json::parse(R"({"grade":"reduced","weaker":["ids","landlock"]})"));
+}
+
 TEST(RunResult, SaysIfEitherStreamWasTruncated) {
   RunReport cut = report(Kind::exited, 0);
   EXPECT_EQ(structured_of(cut)["truncated"], false);

@@ -36,6 +36,7 @@ mcp::ToolInfo describe(const Settings& settings) {
   fields["command"] = of_type("string");
   json::object properties;
   properties["results"] = array_of(all_required(std::move(fields)));
+  properties["isolation"] = isolation_schema();
   info.output_schema = all_required(std::move(properties));
   info.destructive = true;
   info.open_world = false;
@@ -100,13 +101,14 @@ class Execution {
     co_return result.outcome.ok();
   }
 
-  mcp::ToolResult finish() {
+  mcp::ToolResult finish(const Isolation& isolation) {
     mcp::ToolResult answer;
     answer.is_error = !reason_.empty();
     answer.content.emplace_back(
         mcp::text_block(answer.is_error ? failure_text(reason_, out_, err_) : out_));
     json::object structured;
     structured["results"] = std::move(results_);
+    structured["isolation"] = isolation_fields(isolation);
     answer.structured = std::move(structured);
     return answer;
   }
@@ -138,7 +140,7 @@ class SandboxExec final : public BasicTool {
       const bool succeeded = co_await execution.run(std::move(command), progress.live());
       if (!succeeded) break;
     }
-    co_return execution.finish();
+    co_return execution.finish(context_.sandboxes.isolation());
   }
 };
 

@@ -1,5 +1,6 @@
 #include "tools/basic_tool.h"
 #include "tools/program.h"
+#include "tools/run_result.h"
 #include "tools/sandbox_options.h"
 #include "tools/schema.h"
 #include "tools/server_program.h"
@@ -15,6 +16,7 @@ json::object output_schema() {
   properties["nodeVersion"] = of_type("string");
   properties["lifetimeSeconds"] = of_type("integer");
   properties["idleSeconds"] = of_type("integer");
+  properties["isolation"] = isolation_schema();
   return all_required(std::move(properties));
 }
 
@@ -71,6 +73,7 @@ class SandboxInitialize final : public BasicTool {
     structured["nodeVersion"] = made.image.node_version;
     structured["lifetimeSeconds"] = context_.sandboxes.limits().lifetime.count();
     structured["idleSeconds"] = context_.sandboxes.limits().idle.count();
+    structured["isolation"] = isolation_fields(context_.sandboxes.isolation());
     mcp::ToolResult result;
     result.content.emplace_back(mcp::text_block(made.id));
     result.structured = std::move(structured);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/posix.h"
+#include "drivers/linux/feature_table.h"
 #include "drivers/linux/probe.h"
 #include "drivers/linux/sandbox.h"
 #include "drivers/linux/seal.h"
@@ -16,7 +17,6 @@ struct LinuxDriver::PreparedImage {
   uint32_t number = 0;
   Event done;
   bool ok = false;
-  launcher::Reply facts{};
 };
 
 LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher,
@@ -51,7 +51,7 @@ Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::stri
     }
     auto answer =
         client_->ask(request, std::string{}, std::move(fds), "prepare the sandbox template");
-    image->facts = (co_await std::move(answer)).reply;
+    facts_ = (co_await std::move(answer)).reply;
     image->ok = true;
   } catch (...) {
     error = std::current_exception();
@@ -84,9 +84,27 @@ void explain_files_failure(const SandboxSpec& spec, const Error& error) {
 
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
   auto sandbox = spares_.take(spec);
-  if (!sandbox) sandbox = co_await make(spec, 0);
+  if (!sandbox) sandbox = co_await make_or_explain(spec);
   spares_.refill(spec);
   co_return sandbox;
+}
+
+// Until one was made, a failure is likely to be the host's.
+Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_or_explain(SandboxSpec spec) {
+  try {
+    co_return co_await make(std::move(spec), 0);
+  } catch (const Error& e) {
+    if (works_) throw;
+    fail_with(e.code(), with_fix(e.what()));
+  }
+}
+
+// Some facts are known only once a sandbox was made.
+void LinuxDriver::learn_from(const launcher::Reply& reply) {
+  if (works_ && facts_.facts == reply.facts) return;
+  works_ = true;
+  facts_ = reply;
+  isolation_ = isolation_of_facts(reply);
 }
 
 Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags) {
@@ -104,7 +122,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   if (spec.files) fds.push_back(spec.files->get());
   try {
     auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
-    image->facts = answer.reply;
+    learn_from(answer.reply);
     sandbox->set_workspace(std::move(answer.fd));
   } catch (const Error& e) {
     explain_files_failure(spec, e);
@@ -115,16 +133,22 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
 
 Task<Capabilities> LinuxDriver::probe() {
   std::optional<std::string> failure;
-  launcher::Reply facts{};
+  SandboxSpec spec;
   try {
-    const auto image = co_await prepare(std::string{});
-    facts = image->facts;
-    co_await try_a_sandbox(*this);
-    facts = image->facts;  // some are known only once a sandbox was made
+    const auto sandbox = co_await make(std::move(spec), 0);
+    co_await try_a_program(*sandbox);
+    co_await sandbox->destroy();
   } catch (const Error& e) {
     failure = e.what();
   }
-  co_return describe_host(facts, failure);
+  launcher::Request request{};
+  request.type = launcher::RequestType::examine;
+  std::vector<int> none;
+  auto answer = client_->ask(request, std::string{}, std::move(none), "try what this host has");
+  launcher::Reply found = (co_await std::move(answer)).reply;
+  if (works_) found.facts |= facts_.facts;  // before, they are not all known
+  found.landlock_abi = facts_.landlock_abi;
+  co_return describe_host(found, failure);
 }
 
 Task<> LinuxDriver::recover() {

@@ -18,6 +18,7 @@ class LinuxDriver final : public Driver {
   LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher, size_t spares = 0);
 
   Task<Capabilities> probe() override;
+  const Isolation& isolation() const override { return isolation_; }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
   Task<> recover() override;
   Task<> shut_down() override;
@@ -26,10 +27,15 @@ class LinuxDriver final : public Driver {
   struct PreparedImage;
   Task<std::shared_ptr<PreparedImage>> prepare(std::string prefix);
   Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec, uint32_t flags);
+  Task<std::unique_ptr<LinuxSandbox>> make_or_explain(SandboxSpec spec);
+  void learn_from(const launcher::Reply& reply);
 
   asio::any_io_executor executor_;
   std::shared_ptr<LauncherClient> client_;
   std::map<std::string, std::shared_ptr<PreparedImage>> images_;  // by prefix directory
+  launcher::Reply facts_{};  // what the launcher last said about the host
+  bool works_ = false;       // a sandbox was made
+  Isolation isolation_;
   uint32_t next_image_ = 1;
   uint64_t next_sandbox_ = 1;
   Spares spares_;

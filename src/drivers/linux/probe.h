@@ -8,12 +8,14 @@
 
 namespace belljar::linux_driver {
 
-// Makes a sandbox and runs a program in it, with all the checks every program gets. An Error if
-// that fails.
-Task<> try_a_sandbox(Driver& driver);
+// Runs a program in a new sandbox, with all the checks every program gets. An Error if that fails.
+Task<> try_a_program(Sandbox& sandbox);
 
-// What was learned, feature by feature. `failure` is why try_a_sandbox (or the set-up before it)
-// failed, if it did.
-Capabilities describe_host(const launcher::Reply& facts, const std::optional<std::string>& failure);
+// Everything about this host: `found` has what the launcher reported and tried, `failure` is why a
+// first sandbox could not be made or used, if that is so.
+Capabilities describe_host(const launcher::Reply& found, const std::optional<std::string>& failure);
+
+// The launcher's message, with what the operator can do about it if that is known.
+std::string with_fix(const std::string& failure);
 
 }  // namespace belljar::linux_driver

@@ -4,13 +4,9 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <linux/securebits.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,9 +48,6 @@ int drop_privileges(unsigned id, bool has_own_ids) {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
   }
-  constexpr unsigned long kSecureBits =
-      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
-      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (::prctl(PR_SET_SECUREBITS, kSecureBits, 0, 0, 0) != 0) return errno;
   if (has_own_ids && ::setgroups(0, nullptr) != 0) return errno;
   if (::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0) return errno;
@@ -64,27 +57,25 @@ int drop_privileges(unsigned id, bool has_own_ids) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
 }
 
-int set_resource_limits(const SandboxLimits& limits, bool cgroup_counts_processes) {
-  struct Limit {
-    int resource;
-    rlim_t value;
-  };
+std::array<ResourceLimit, 11> resource_limits(const SandboxLimits& limits,
+                                              bool cgroup_counts_processes) {
   // No limit on address space or data: V8 and WebAssembly reserve far more than they use. Memory is
-  // the cgroup's business, and so is the number of processes.
-  const Limit values[] = {
-      {RLIMIT_CORE, 1},
-      {RLIMIT_NOFILE, 4096},
-      {RLIMIT_FSIZE, limits.disk},
-      {RLIMIT_MEMLOCK, 64 << 10},
-      {RLIMIT_STACK, 8 << 20},
-      {RLIMIT_MSGQUEUE, 0},
-      {RLIMIT_RTPRIO, 0},
-      {RLIMIT_NICE, 0},
-      {RLIMIT_SIGPENDING, 256},
-      {RLIMIT_LOCKS, 1024},
-      {RLIMIT_NPROC, cgroup_counts_processes ? RLIM_INFINITY : limits.pids},
-  };
-  for (const Limit& limit : values) {
+  // the cgroup's business, and so is the number of processes where it can be.
+  return {{{RLIMIT_CORE, 1},
+           {RLIMIT_NOFILE, 4096},
+           {RLIMIT_FSIZE, limits.disk},
+           {RLIMIT_MEMLOCK, 64 << 10},
+           {RLIMIT_STACK, 8 << 20},
+           {RLIMIT_MSGQUEUE, 0},
+           {RLIMIT_RTPRIO, 0},
+           {RLIMIT_NICE, 0},
+           {RLIMIT_SIGPENDING, 256},
+           {RLIMIT_LOCKS, 1024},
+           {RLIMIT_NPROC, cgroup_counts_processes ? RLIM_INFINITY : limits.pids}}};
+}
+
+int set_resource_limits(const SandboxLimits& limits, bool cgroup_counts_processes) {
+  for (const ResourceLimit& limit : resource_limits(limits, cgroup_counts_processes)) {
     rlimit current{};
     ::getrlimit(static_cast<__rlimit_resource_t>(limit.resource), &current);
     const rlim_t value = limit.value < current.rlim_max ? limit.value : current.rlim_max;
@@ -154,44 +145,6 @@ int restrict_files(unsigned& abi) {
     if (const int error = allow(ruleset.get(), path, device)) return error;
   }
   return ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0 ? 0 : errno;
-}
-
-namespace {
-
-bool has_no_capabilities() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[2] = {};
-  if (::syscall(SYS_capget, &header, sets) != 0) return false;
-  for (const __user_cap_data_struct& set : sets) {
-    if ((set.effective | set.permitted | set.inheritable) != 0) return false;
-  }
-  return ::prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
-}
-
-// True if the kernel refuses; a call that unexpectedly works is exactly what this looks for.
-bool refused(long result) {
-  return result == -1 && (errno == ENOSYS || errno == EPERM || errno == EACCES);
-}
-
-}  // namespace
-
-int check_posture(bool has_own_ids) {
-  uid_t real = 0;
-  uid_t effective = 0;
-  uid_t saved = 0;
-  ::getresuid(&real, &effective, &saved);
-  const bool as_node = real == kNodeId && effective == kNodeId && saved == kNodeId &&
-                       ::getgid() == kNodeId && (!has_own_ids || ::getgroups(0, nullptr) == 0);
-  const bool locked = ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&
-                      ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER &&
-                      has_no_capabilities();
-  const bool sealed =
-      refused(::unshare(CLONE_NEWUSER)) && refused(::syscall(SYS_mount, 0, 0, 0, 0, 0)) &&
-      refused(::syscall(SYS_ptrace, 0, 0, 0, 0)) && refused(::syscall(SYS_bpf, 0, 0, 0)) &&
-      refused(::syscall(SYS_setns, -1, 0)) && refused(::syscall(SYS_io_uring_setup, 1, 0)) &&
-      refused(::socket(AF_PACKET, SOCK_RAW, 0)) && refused(::syscall(SYS_keyctl, 0, 0, 0)) &&
-      refused(::syscall(SYS_open_by_handle_at, -1, 0, 0));
-  return as_node && locked && sealed ? 0 : EPROTO;
 }
 
 }  // namespace belljar::launcher

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <linux/securebits.h>
+#include <sys/resource.h>
+
+#include <array>
+
 #include "drivers/linux/launcher/protocol.h"
 #include "drivers/linux/launcher/seccomp.h"
 
@@ -20,16 +25,25 @@ int reset_signals();
 // no ids but the caller's has the caller's groups, too: the kernel then lets nobody drop them.
 int drop_privileges(unsigned id, bool has_own_ids);
 
+// Root has no capabilities by being root, no identity change brings any, and none of this can be
+// undone.
+constexpr int kSecureBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
+                            SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                            SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+// The most that a sandbox's processes get, soft and hard; less where the launcher itself has less.
+struct ResourceLimit {
+  int resource;
+  rlim_t value;
+};
 // Where no cgroup counts processes, the kernel does for the sandbox's user namespace.
+std::array<ResourceLimit, 11> resource_limits(const SandboxLimits& limits,
+                                              bool cgroup_counts_processes);
 int set_resource_limits(const SandboxLimits& limits, bool cgroup_counts_processes);
 
 // Forbids what the mounts and permissions forbid already, by another mechanism. Sets `abi` to the
 // version of Landlock the kernel has, 0 for none: that is reported, not an error.
 int restrict_files(unsigned& abi);
 unsigned landlock_abi();
-
-// The last look before a program runs: what must be true of this process is checked against the
-// kernel, not against what was asked for. EPROTO if anything differs.
-int check_posture(bool has_own_ids);
 
 }  // namespace belljar::launcher

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/features.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/processes.h"
 #include "drivers/linux/launcher/start.h"
@@ -105,7 +106,15 @@ void Launcher::handle(Message& message) {
     case RequestType::destroy: return destroy(message.request);
     case RequestType::socket: return socket(message.request);
     case RequestType::seal: return seal(message);
+    case RequestType::examine: return examine(message.request);
   }
+}
+
+void Launcher::examine(const Request& request) const {
+  Reply reply = make_reply(ReplyType::done, request.serial, 0);
+  if (place_.is_root) reply.facts |= kFactRoot;
+  try_features(reply.trials);
+  send(reply);
 }
 
 unsigned Launcher::take_id_block() {

@@ -73,6 +73,7 @@ class Launcher {
   void kill_program(const Jar& jar, uint64_t process) const;
   void destroy(const Request& request);
   void socket(const Request& request);
+  void examine(const Request& request) const;
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);

@@ -82,6 +82,7 @@ bool is_well_formed(const Request& request, std::string_view payload, size_t fds
     case RequestType::create:
       return has_flags(kInBackground) && fds <= 1 && are_sane(request.limits);
     case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;
+    case RequestType::examine:
     case RequestType::kill:
     case RequestType::destroy: return has_flags(0) && fds == 0;
     case RequestType::start: break;

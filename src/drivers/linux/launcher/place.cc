@@ -19,6 +19,7 @@
 #include "drivers/linux/launcher/cgroup_tree.h"
 #include "drivers/linux/launcher/files.h"
 #include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/slot.h"
 #include "drivers/linux/launcher/subordinate_ids.h"
 
@@ -128,17 +129,9 @@ int become_first_of_own_pid_namespace() {
   return 0;
 }
 
-// A whole one if the host lets us; processes only where parts of the visible one are covered.
 void mount_own_proc(Place& place) {
   place.step = "mount the launcher's /proc";
-  for (const bool whole : {true, false}) {
-    const Fd context{fsopen("proc")};
-    if (context && !whole) fsconfig(context.get(), FSCONFIG_SET_STRING, "subset", "pid");
-    if (context && fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr) == 0)
-      place.proc.reset(fsmount(context.get()));
-    place.error = place.proc ? 0 : errno;
-    if (place.proc) return;
-  }
+  place.error = make_proc(place.proc);
 }
 
 Place enter_place() {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
@@ -104,6 +105,17 @@ int write_machine(int scratch, const SandboxLimits& limits, bool cgroup_v2) {
   };
   if (const int error = create(proc)) return error;
   return cgroup_v2 ? create(v2) : create(v1);
+}
+
+int make_proc(Fd& result) {
+  for (const bool whole : {true, false}) {
+    const Fd context{fsopen("proc")};
+    if (context && !whole) fsconfig(context.get(), FSCONFIG_SET_STRING, "subset", "pid");
+    if (context && fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr) == 0)
+      result.reset(fsmount(context.get()));
+    if (result) return 0;
+  }
+  return errno;
 }
 
 int mount_proc(const char* path, bool full) {

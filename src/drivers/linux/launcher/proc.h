@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "drivers/linux/launcher/protocol.h"
 
 // What a sandbox sees of /proc and /sys: its own processes, and a machine of the size of its
@@ -24,6 +25,10 @@ int write_machine(int scratch, const SandboxLimits& limits, bool cgroup_v2);
 
 // Mounts the procfs of the calling process's pid namespace; `full` or, where the host allows no
 // more, with processes only. 0 or an errno.
+// A procfs of the caller's pid namespace that is mounted nowhere: a whole one if the host lets us,
+// processes only where parts of the visible one are covered. 0 or an errno.
+int make_proc(Fd& result);
+
 int mount_proc(const char* path, bool full);
 
 // Covers what must not be seen, and what has a synthetic form, of a full procfs mounted at `path`.

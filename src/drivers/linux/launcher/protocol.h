@@ -29,7 +29,34 @@ enum class RequestType : uint32_t {
          // belljar's data directory[, the files directory]. The answer has one fd, the user
          // namespace that belljar enters to be able to read what sandboxes write; and with a files
          // directory a second, a view of it that belljar can read there
+  examine,  // try what sandboxes need of the kernel. The answer has `trials`
 };
+
+// What `examine` tries, each in a child that is thrown away: see features.h.
+enum class Trial : uint32_t {
+  user_namespace,
+  mount_namespace,
+  pid_namespace,
+  network_namespace,
+  ipc_namespace,
+  uts_namespace,
+  cgroup_namespace,
+  pivot_root,
+  overlay,
+  sized_tmpfs,
+  full_proc,
+  process_proc,
+  seccomp,
+  no_new_privs,
+  openat2,
+  close_range,
+  pidfd,
+  clone3,
+  mount_api,
+  landlock,
+  id_mapped_mounts,
+};
+constexpr size_t kTrials = static_cast<size_t>(Trial::id_mapped_mounts) + 1;
 
 struct SandboxLimits {
   uint64_t memory;
@@ -100,6 +127,7 @@ struct Reply {
   uint64_t cpu_micros;
   uint64_t max_rss;  // bytes
   char step[48];
+  uint8_t trials[(kTrials + 7) / 8 * 8];  // by Trial: 0 if it works, otherwise the errno
 };
 
 }  // namespace belljar::launcher

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/posture.h"
 #include "drivers/linux/launcher/report.h"
 
 namespace belljar::launcher {
@@ -26,6 +28,10 @@ int result_of(int status) {
 
 // Born in the sandbox's pid namespace, but with the launcher's rights: nothing in there can signal
 // or look into it.
+
+int look_around(StartContext& context) {
+  return look_outside(context.outside);
+}
 
 int enter_cgroups(StartContext& context) {
   return context.cgroups.enter_process(context.sandbox, context.process);
@@ -154,7 +160,13 @@ int load_program_filters(StartContext& context) {
 }
 
 int check(StartContext& context) {
-  return check_posture(context.ids.are_own);
+  const bool by_cgroup = (context.cgroups.facts() & kFactPidsLimit) != 0;
+  const char* difference =
+      find_difference({context.outside, context.limits, by_cgroup, context.status});
+  if (difference == nullptr) return 0;
+  char step[sizeof Report::step];
+  std::snprintf(step, sizeof step, "check the posture: %s", difference);
+  report_failure_and_exit(context.status, step, EPROTO);
 }
 
 int execute(StartContext& context) {
@@ -163,6 +175,7 @@ int execute(StartContext& context) {
 }
 
 constexpr Step<StartContext> kSteps[] = {
+    {"look around", look_around},
     {"enter the cgroups", enter_cgroups},
     {"set the OOM score", prefer_as_oom_victim},
     {"hand over stdin, stdout and stderr", hand_over_stdio},

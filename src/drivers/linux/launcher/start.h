@@ -4,6 +4,7 @@
 
 #include "drivers/linux/launcher/cgroup.h"
 #include "drivers/linux/launcher/create.h"
+#include "drivers/linux/launcher/posture.h"
 #include "drivers/linux/launcher/seccomp.h"
 
 namespace belljar::launcher {
@@ -26,6 +27,7 @@ struct StartContext {
   int errors;
   int source;  // or -1
   int status;  // write end of the status pipe
+  Outside outside{};
 };
 
 // Runs in a child of the launcher that was born in the sandbox's pid namespace (and v2 cgroup), and
