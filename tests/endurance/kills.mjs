@@ -38,6 +38,7 @@ for (const kind of Object.values(kinds)) Object.assign(kind, { kills: 0, failure
 const moments = ['started', 'initialized', 'ran', 'session', 'background', 'wrote'];
 
 let neighbour = new Victim(runtime, { isBusy: false });
+let victim;
 let buried = []; // those whose names the next start must remove
 
 const isAlive = (pid) => processes().some((process) => process.pid === pid && process.state !== 'Z');
@@ -58,7 +59,7 @@ async function goneWithin2s(kind, list) {
   kind.slowest = Math.max(kind.slowest, performance.now() - since);
 }
 
-async function killInSandbox(kind, victim) {
+async function killInSandbox(kind) {
   const chosen = victim.slot === undefined ? undefined : random.pick(kind.within(victim));
   if (!chosen) return; // too early
   send(chosen.pid);
@@ -66,7 +67,7 @@ async function killInSandbox(kind, victim) {
   await victim.checkAlive({ session: false });
 }
 
-async function killServers(kind, victim) {
+async function killServers(kind) {
   const dying = kind.isDouble ? [victim, neighbour] : [victim];
   if (kind.isDouble) neighbour.remember();
   for (const [pid, signal] of kind.signals(victim)) send(pid, signal);
@@ -78,14 +79,16 @@ async function killServers(kind, victim) {
   return dying;
 }
 
-async function strike(kind, victim, moment, delay) {
+async function strike(kind, moment, delay) {
+  const due = buried.filter((each) => !each.isUnreaped());
+  victim = new Victim(runtime);
   await victim.reached(moment);
-  if (moments.indexOf(moment) >= moments.indexOf('ran')) checkBuried(); // it has set itself up
+  if (moments.indexOf(moment) >= moments.indexOf('ran')) checkRemoved(due); // it has set itself up
   await neighbour.reached('background');
   await sleep(delay); // this chooses the moment; nothing is waited for by time
   victim.remember();
-  const dying = kind.within ? [victim] : await killServers(kind, victim);
-  if (kind.within) await killInSandbox(kind, victim);
+  const dying = kind.within ? [victim] : await killServers(kind);
+  if (kind.within) await killInSandbox(kind);
   if (isAlive(victim.server.pid)) await victim.stop();
   await goneWithin2s(kind, () => victim.survivors());
   for (const each of dying) each.checkFiles();
@@ -94,9 +97,9 @@ async function strike(kind, victim, moment, delay) {
   await neighbour.checkAlive();
 }
 
-function checkBuried() {
-  const left = buried.flatMap((each) => each.leftovers());
-  buried = [];
+function checkRemoved(due) {
+  const left = due.flatMap((each) => each.leftovers());
+  buried = buried.filter((each) => !due.includes(each));
   if (left.length > 0) throw new Error(`not removed by the next start: ${left}`);
 }
 
@@ -105,10 +108,9 @@ for (let i = 0; i < count; i++) {
   const name = random.pick(Object.keys(kinds));
   const kind = kinds[name];
   const [moment, delay] = [random.pick(moments), random.below(51)];
-  const victim = new Victim(runtime);
   kind.kills++;
   try {
-    await strike(kind, victim, moment, delay);
+    await strike(kind, moment, delay);
   } catch (error) {
     kind.failures++;
     console.log(`kill ${i}, ${name}, at "${moment}" + ${delay} ms: ${error.message}`);
@@ -123,6 +125,7 @@ const table = new Table('kills', ['killed', 'times', 'failures', 'slowest end, m
 for (const [name, { kills, failures, slowest }] of Object.entries(kinds)) {
   if (kills > 0) table.check([name, kills, failures, slowest.toFixed(0)], failures === 0);
 }
+await until('the host to reap the dead', () => !buried.some((each) => each.isUnreaped()));
 const last = new Victim(runtime, { isBusy: false });
 await last.reached('background');
 const left = buried.flatMap((each) => each.leftovers());

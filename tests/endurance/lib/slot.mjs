@@ -57,15 +57,18 @@ export function controlGroupsOf(slot) {
   return found;
 }
 
+// A process without memory runs nothing any more. The init of a sandbox is so while it waits, in the kernel, for the
+// host's pid 1 to reap the programs of a launcher that was killed.
+export const isDead = ({ pid, state }) => state === 'Z' || state === 'X' || !/^[1-9]/.test(read(`/proc/${pid}/statm`));
+
 // Living processes of the sandboxes of a slot, by user id or control group: { pid, name, isInit, group }.
 export function sandboxedIn(slot) {
   const found = [];
   for (const { pid, name, state } of processes()) {
-    if (state === 'Z' || state === 'X') continue;
     const uid = Number(/^Uid:\t(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]) - firstId - slot * idsPerSlot;
     const group = new RegExp(`/belljar/${slot}/(s\\d+)`).exec(read(`/proc/${pid}/cgroup`))?.[1];
     const hasId = uid >= 0 && uid < idsPerSlot;
-    if (hasId || group) found.push({ pid, name, group, isInit: hasId && uid % idsPerSandbox === 0 });
+    if ((hasId || group) && !isDead({ pid, state })) found.push({ pid, name, group, isInit: hasId && uid % idsPerSandbox === 0 });
   }
   return found;
 }

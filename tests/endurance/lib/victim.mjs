@@ -7,7 +7,7 @@ import { marker } from '../../e2e/lib/belljar.mjs';
 import { descendants, processes, processesWith } from '../../e2e/lib/proc.mjs';
 import { Server } from '../../e2e/lib/stdio.mjs';
 import { until, within } from '../../e2e/lib/wait.mjs';
-import { controlGroupsOf, holderOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
+import { controlGroupsOf, holderOf, isDead, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
 
 const kept = 'written by the host, before any sandbox\n';
 
@@ -90,8 +90,14 @@ export class Victim {
 
   // Its living processes, told by parent, by command line, by user id and by control group.
   survivors() {
-    const isKnown = ({ pid, name, state }) => state !== 'Z' && this.descendants.some((known) => known.pid === pid && known.name === name);
-    return [...processes().filter(isKnown), ...processesWith(this.word), ...(this.#ownsSlot() ? sandboxedIn(this.slot) : [])];
+    const isKnown = ({ pid, name }) => this.descendants.some((known) => known.pid === pid && known.name === name);
+    const known = processes().filter((process) => isKnown(process) && !isDead(process));
+    return [...known, ...processesWith(this.word), ...(this.#ownsSlot() ? sandboxedIn(this.slot) : [])];
+  }
+
+  // Whether the host has yet to reap something of it, so that no start could remove its names.
+  isUnreaped() {
+    return this.descendants.some(({ pid, name }) => processes().some((process) => process.pid === pid && process.name === name));
   }
 
   // Names that it left, unless somebody else has taken its slot since.
