@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -41,10 +42,10 @@ int await_maps(CreateContext& context) {
 }
 
 int close_descriptors(CreateContext& context) {
-  int keep[] = {context.status, context.files};
-  if (context.files < 0) return close_all_but(keep, 1);
-  std::sort(keep, keep + 2);
-  return close_all_but(keep, 2);
+  int keep[] = {context.status, context.launcher, context.files};
+  const size_t count = context.files < 0 ? 2 : 3;
+  std::sort(keep, keep + count);
+  return close_all_but(keep, count);
 }
 
 // Bounds of this user namespace for objects that the kernel counts per user, before the host's
@@ -171,6 +172,13 @@ int load_init_filters(CreateContext& context) {
   return load_filters(context.filters);
 }
 
+// A launcher that died before init asked for the signal will never cause one.
+int check_launcher(CreateContext& context) {
+  pollfd launcher{context.launcher, POLLIN, 0};
+  if (::poll(&launcher, 1, 0) != 0) return EOWNERDEAD;
+  return result_of(::close(context.launcher));
+}
+
 constexpr Step<CreateContext> kInitSteps[] = {
     {"wait for the id maps", await_maps},
     {"close descriptors", close_descriptors},
@@ -188,7 +196,8 @@ constexpr Step<CreateContext> kInitSteps[] = {
     {"start a session", start_session},
     {"drop init's privileges", drop_to_init},
     {"die with the launcher", die_with_launcher},
-    {"load init's seccomp filters", load_init_filters},  // last: what follows must be on the list
+    {"load init's seccomp filters", load_init_filters},  // what follows must be on the list
+    {"see that the launcher lives", check_launcher},
 };
 
 [[noreturn]] void run_init(CreateContext& context) {

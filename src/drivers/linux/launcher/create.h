@@ -22,6 +22,7 @@ struct CreateContext {
   SandboxLimits limits;
   int status;             // write end of the status pipe
   int files;              // the host directory for /workspace/files, or -1
+  int launcher;           // pidfd of the launcher
   int maps_written = -1;  // read end of a pipe: end of file or a byte once the id maps are in place
   bool full_proc = true;
   bool in_background = false;

@@ -24,6 +24,7 @@ Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kI
   sigemptyset(&mask);
   sigaddset(&mask, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+  own_pidfd_.reset(pidfd_open(::getpid()));
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -226,8 +227,8 @@ void Launcher::create(const Message& message) {
     create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
                     kFirstId + slot_.number * kIdsPerSlot + block * kIdsPerSandbox + 1,
                     request.sandbox, request.limits, status[1],
-                    message.fds.empty() ? -1 : message.fds[0].get(), -1, full_proc_,
-                    (request.flags & kInBackground) != 0});
+                    message.fds.empty() ? -1 : message.fds[0].get(), own_pidfd_.get(), -1,
+                    full_proc_, (request.flags & kInBackground) != 0});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);

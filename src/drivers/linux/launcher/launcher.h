@@ -91,6 +91,7 @@ class Launcher {
   void send(const Reply& reply, int fd = -1) const;
 
   int control_;
+  Fd own_pidfd_;
   Fd own_pid_namespace_;
   Fd own_net_namespace_;
   Fd children_;  // signalfd for SIGCHLD
