@@ -104,8 +104,10 @@ function checkRemoved(due) {
 }
 
 const started = performance.now();
+let names = []; // still to come in this round
 for (let i = 0; i < count; i++) {
-  const name = random.pick(Object.keys(kinds));
+  if (names.length === 0) names = Object.keys(kinds);
+  const [name] = names.splice(random.below(names.length), 1);
   const kind = kinds[name];
   const [moment, delay] = [random.pick(moments), random.below(51)];
   kind.kills++;
