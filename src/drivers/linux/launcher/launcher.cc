@@ -276,6 +276,7 @@ void Launcher::start(Message& message) {
   if (const int error = cgroups_.create_process(jar.id, request.process)) {
     return answer(request, error, "create the program's cgroup");
   }
+  auto per_cpu = programs_per_cpu();
   int status[2] = {-1, -1};
   if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) program->pid = clone_into(jar, request.process);
   if (program->pid == 0) {
@@ -287,6 +288,7 @@ void Launcher::start(Message& message) {
                          jar.id,
                          request.process,
                          jar.limits,
+                         std::move(per_cpu),
                          {strings.begin(), middle},
                          {middle, middle + request.envc},
                          has_source ? strings.back() : nullptr,

@@ -1,5 +1,6 @@
 // What happens to sandboxes and programs after they were asked for: reports, deaths, removal.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -68,6 +69,23 @@ void Launcher::on_out_of_memory(Jar& jar) {
     cgroups_.kill_process(jar.id, id);
   }
   for (const uint64_t id : jar.leftovers) cgroups_.kill_process(jar.id, id);
+}
+
+std::vector<unsigned> Launcher::programs_per_cpu() const {
+  std::vector<unsigned> counts(CPU_SETSIZE);
+  for (const auto& [id, jar] : jars_) {
+    for (const auto& [number, program] : jar->programs) {
+      cpu_set_t cpus;
+      if (program->pid <= 0 || ::sched_getaffinity(program->pid, sizeof cpus, &cpus) != 0) continue;
+      int left = CPU_COUNT(&cpus);
+      for (unsigned cpu = 0; left > 0; ++cpu) {
+        if (!CPU_ISSET(cpu, &cpus)) continue;
+        ++counts[cpu];
+        --left;
+      }
+    }
+  }
+  return counts;
 }
 
 void Launcher::reap() {
