@@ -18,7 +18,8 @@ const again = (body) => `import fs from "fs"; for (;;) { try { ${body} } catch {
 // Shell commands that use up one thing, for ever or until they are killed for it.
 const bombs = {
   memory: node('const kept = []; for (;;) kept.push(Buffer.alloc(2 ** 20, 1))'),
-  fork: `while :; do sh -c 'bomb() { bomb | bomb & }; bomb; wait' ${word}; done`,
+  'fork storm': `for i in $(seq 100); do while :; do (: ${word}); done & done; wait`,
+  'fork bomb': `while :; do sh -c 'bomb() { bomb | bomb & }; bomb; wait' ${word}; done`,
   disk: node(again('const file = fs.openSync("full", "w"); try { for (;;) fs.writeSync(file, Buffer.alloc(2 ** 20, 1)) } finally { fs.closeSync(file); fs.rmSync("full") }')),
   'page cache': node(again('for (let i = 0; i < 10; i++) { fs.writeFileSync("files/" + i, Buffer.alloc(100 * 2 ** 20, i)); fs.readFileSync("files/" + i) }')),
   output: node(again('fs.writeSync(1, Buffer.alloc(2 ** 16, 120))')),
