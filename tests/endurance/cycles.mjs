@@ -74,9 +74,12 @@ function census() {
 }
 const grown = (now, before) => Object.keys(before).filter((name) => now[name] > before[name]);
 
-// Spare sandboxes are made and stopped ones removed after the last answer. At rest there is the launcher, and an init
-// per spare sandbox.
-const isAtRest = () => sandboxedIn(slot).every(({ isInit }) => isInit) && descendants(server.pid).length === 1 + sandboxedIn(slot).length;
+// Spare sandboxes are made and stopped ones removed after the last answer. At rest there is the launcher with its
+// keeper, and an init per spare sandbox.
+function isAtRest() {
+  const inits = sandboxedIn(slot).filter(({ isInit }) => isInit).map(({ pid }) => pid);
+  return descendants(server.pid).every(({ pid, name }) => pid === launcher || name === 'belljar-keeper' || inits.includes(pid));
+}
 async function settled(before) {
   const wanted = () => {
     const now = census();

@@ -27,6 +27,7 @@ const both = ({ server, launcher }) => [[launcher], [server.pid]];
 const kinds = {
   'belljar': { signals: ({ server }) => [[server.pid]] },
   'the launcher': { signals: ({ server, launcher }) => [[launcher ?? server.pid]] },
+  'the keeper of the launcher': { signals: ({ server, keeper }) => [[keeper ?? server.pid]] },
   'belljar, then the launcher': { signals: (victim) => both(victim).reverse() },
   'the launcher, then belljar': { signals: both },
   'belljar, while the launcher is stopped': { signals: ({ server, launcher }) => [[launcher, 'SIGSTOP'], [server.pid]] },

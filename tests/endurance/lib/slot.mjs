@@ -23,8 +23,9 @@ const link = (path) => quietly(() => readlinkSync(path), '');
 const hierarchies = [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 const isNumber = (name) => /^\d+$/.test(name);
 
-// The launcher of a server, or undefined while it has none.
+// The launcher of a server and the keeper of the launcher; undefined while there is none.
 export const launcherOf = (server) => descendants(server).find(({ name }) => name.startsWith('belljar-launch'))?.pid;
+export const keeperOf = (server) => descendants(server).find(({ name }) => name === 'belljar-keeper')?.pid;
 
 export const slotOf = (launcher) =>
   list(`/proc/${launcher}/fd`).map((fd) => link(`/proc/${launcher}/fd/${fd}`).match(/^\/run\/belljar\/(\d+)\.lock$/)?.[1])

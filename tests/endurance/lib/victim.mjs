@@ -7,7 +7,7 @@ import { marker } from '../../e2e/lib/belljar.mjs';
 import { descendants, processes, processesWith } from '../../e2e/lib/proc.mjs';
 import { Server } from '../../e2e/lib/stdio.mjs';
 import { until, within } from '../../e2e/lib/wait.mjs';
-import { controlGroupsOf, holderOf, isDead, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
+import { controlGroupsOf, holderOf, isDead, keeperOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
 
 const kept = 'written by the host, before any sandbox\n';
 
@@ -80,6 +80,7 @@ export class Victim {
   // To be called before it is killed: what is there now belongs to it, and must not outlive it.
   remember() {
     this.launcher = launcherOf(this.server.pid);
+    this.keeper = keeperOf(this.server.pid);
     this.slot = this.launcher && slotOf(this.launcher);
     this.descendants = descendants(this.server.pid);
   }
