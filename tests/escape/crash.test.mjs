@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { marker } from '../e2e/lib/belljar.mjs';
-import { processesWith } from '../e2e/lib/proc.mjs';
+import { processes, processesWith } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
+import { keeperOf } from '../endurance/lib/slot.mjs';
 import { Jar } from './lib/jar.mjs';
 
 process.setMaxListeners(0); // every Watch tidies up at the end
@@ -51,6 +52,13 @@ test('RS32 a killed launcher takes the sandboxes with it, and the server says so
   assert.match(after.text, /launcher|no such sandbox|stopped/i);
   const again = await jar.server.run('console.log("again")');
   assert.match(again.text, /again|launcher/, 'it serves, or it says why it cannot');
+});
+
+test('RS32 a killed keeper takes the launcher and its sandboxes with it', async (t) => {
+  const { jar, word } = await busy(t);
+  kill(keeperOf(jar.server.pid));
+  await ended(word);
+  await until('the launcher to end', () => !processes().some(({ pid }) => pid === jar.watch.launcher), 2_000);
 });
 
 test('RS32 a killed server takes its sandboxes with it even if somebody has stopped the launcher', async (t) => {
