@@ -58,7 +58,7 @@ test('RS32 a killed keeper takes the launcher and its sandboxes with it', async 
   const { jar, word } = await busy(t);
   kill(keeperOf(jar.server.pid));
   await ended(word);
-  await until('the launcher to end', () => !processes().some(({ pid }) => pid === jar.watch.launcher), 2_000);
+  await until('the launcher to end', () => !processes().some(({ pid, state }) => pid === jar.watch.launcher && state !== 'Z'), 2_000);
 });
 
 test('RS32 a killed server takes its sandboxes with it even if somebody has stopped the launcher', async (t) => {
