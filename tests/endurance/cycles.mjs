@@ -14,7 +14,7 @@ const { values: options } = parseArgs({ options: {
   count: { type: 'string', default: '100000' }, report: { type: 'boolean', default: false }, 'in-flight': { type: 'string', default: '4' },
 } });
 const count = Number(options.count);
-const inFlight = Number(options['in-flight']);
+const parallel = Number(options['in-flight']);
 const pause = Math.max(10, Math.round(count / 100)); // cycles between two looks
 const mib = 2 ** 20;
 
@@ -41,15 +41,15 @@ async function cycles(from, to) {
   const worker = async () => {
     while (next < to) await cycle(next++);
   };
-  await Promise.all(Array.from({ length: inFlight }, worker));
+  await Promise.all(Array.from({ length: parallel }, worker));
 }
 
 const files = (path) => readdirSync(path, { recursive: true }).length;
 const unpacked = (entry) => entry.isDirectory() && entry.parentPath.endsWith('/runtimes'); // thousands, and never written to
 const dataFiles = (path = data) =>
   readdirSync(path, { withFileTypes: true }).reduce((sum, entry) => sum + 1 + (entry.isDirectory() && !unpacked(entry) ? dataFiles(join(path, entry.name)) : 0), 0);
-// Other tests may run at the same time, and have their own directories.
-const strays = () => readdirSync('/tmp').filter((name) => name.startsWith('belljar') && !/^belljar-(e2e|canary|bench|endurance)-/.test(name)).length;
+// Other tests may run at the same time; their directories have six random characters at the end.
+const strays = () => readdirSync('/tmp').filter((name) => name.startsWith('belljar') && !/^belljar-[a-z0-9-]+-\w{6}$/.test(name)).length;
 const kernelGroups = () => Number(/^memory\t\d+\t(\d+)/m.exec(readFileSync('/proc/cgroups', 'utf8'))?.[1] ?? 0);
 const slab = () => Number(/^Slab: +(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) / 1024;
 
@@ -137,4 +137,4 @@ const left = () => [...sandboxedIn(slot).map(({ name }) => name), ...controlGrou
 const isGone = () => ![undefined, launcher].includes(holderOf(slot)) || left().length === 0; // somebody else's by now
 const gone = await until('everything to be gone', isGone, 3_000).catch(() => false);
 table.check(['left after the end', '', '', gone ? 0 : left().length, ''], gone);
-table.finish(`${count.toLocaleString('en')} cycles of create, run and stop, ${inFlight} at a time, in ${seconds.toFixed(0)} s (${((seconds * 1000) / count).toFixed(2)} ms each)`, options.report);
+table.finish(`${count.toLocaleString('en')} cycles of create, run and stop, ${parallel} at a time, in ${seconds.toFixed(0)} s (${((seconds * 1000) / count).toFixed(2)} ms each)`, options.report);
