@@ -62,6 +62,7 @@ async function during(server, command, work) {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'belljar-bench-'));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 // The hello runs share a server with the bombs, but for the one that writes to the host's disk.
 const server = Server.start();

@@ -19,6 +19,7 @@ const pause = Math.max(10, Math.round(count / 100)); // cycles between two looks
 const mib = 2 ** 20;
 
 const own = mkdtempSync(join(tmpdir(), 'belljar-endurance-'));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
 process.once('exit', () => rmSync(own, { recursive: true, force: true }));
 const data = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
 const server = new Connection({ TMPDIR: own, XDG_RUNTIME_DIR: own });

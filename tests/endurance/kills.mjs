@@ -20,6 +20,7 @@ const count = Number(options.count);
 const random = new Random(Number(options.seed));
 const own = mkdtempSync(join(tmpdir(), 'belljar-endurance-'));
 const runtime = makeRuntimeDirectory(own);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
 process.once('exit', () => rmSync(own, { recursive: true, force: true }));
 
 // Which signals go to which processes. `within` kills in a sandbox, which the server outlives.
