@@ -84,19 +84,22 @@ int Cgroups::make_slot(Hierarchy& hierarchy, unsigned slot) const {
   const Fd root{::open(hierarchy.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!root) return errno;
   const std::string path = "belljar/" + std::to_string(slot);
+  // A launcher that ends removes "belljar" if it is empty, perhaps before ours is in it.
+  int error = ENOENT;
+  for (int tries = 0; error == ENOENT && tries < 10; ++tries) {
+    error = create_directories_at(root.get(), path.c_str(), 0755);
+  }
+  if (error != 0) return error;
   if (hierarchy.v2 && hierarchy.controllers != 0) {
     std::string enable;
     for (const auto& [word, bit] :
          {std::pair{"+memory ", memory}, {"+pids ", pids}, {"+cpu ", cpu}}) {
       if ((hierarchy.controllers & bit) != 0) enable += word;
     }
-    if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) return error;
     for (const std::string& level : {std::string{"."}, std::string{"belljar"}, path}) {
       const std::string file = level + "/cgroup.subtree_control";
-      if (const int error = write_file_at(root.get(), file.c_str(), enable)) return error;
+      if ((error = write_file_at(root.get(), file.c_str(), enable)) != 0) return error;
     }
-  } else if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) {
-    return error;
   }
   hierarchy.slot.reset(::openat(root.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!hierarchy.slot) return errno;
