@@ -1,11 +1,17 @@
-// RS32: the server or its launcher is killed in the middle of a run. Nothing survives, and the next start tidies up.
+// RS32: one of our processes is killed in the middle of a run. Nothing survives that should not, other servers notice
+// nothing, and the next start tidies up. tests/endurance/kills does the same at random moments.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { marker } from '../e2e/lib/belljar.mjs';
-import { processesWith } from '../e2e/lib/proc.mjs';
+import { processes, processesWith } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
+import { keeperOf } from '../endurance/lib/slot.mjs';
 import { Jar } from './lib/jar.mjs';
+
+process.setMaxListeners(0); // every Watch tidies up at the end
 
 // A server with one program at work in a run and another in a session.
 async function busy(t) {
@@ -21,7 +27,12 @@ async function busy(t) {
   await until('both programs to run', () => processesWith(word).length >= 2);
   return { jar, word, answers, session };
 }
-const ended = (word) => until('the programs to end', () => processesWith(word).length === 0, 3_000);
+const ended = (word) => until('the programs to end', () => processesWith(word).length === 0, 2_000);
+const kill = (pid, signal = 'SIGKILL') => process.kill(pid, signal);
+// The dead stay in their control groups until the host's pid 1 has reaped them, which some do every other second.
+const reaped = ({ watch }) => until('the host to reap the dead', () => !watch.hasSandboxes(), 5_000);
+const pidOf = (entry) => Number.parseInt(entry, 10);
+const controlGroup = (pid) => readFileSync(`/proc/${pid}/cgroup`, 'utf8');
 
 test('RS32 a killed server takes its sandboxes with it, with all their processes and cgroups', async (t) => {
   const { jar, word } = await busy(t);
@@ -43,12 +54,68 @@ test('RS32 a killed launcher takes the sandboxes with it, and the server says so
   assert.match(again.text, /again|launcher/, 'it serves, or it says why it cannot');
 });
 
+test('RS32 a killed keeper takes the launcher and its sandboxes with it', async (t) => {
+  const { jar, word } = await busy(t);
+  kill(keeperOf(jar.server.pid));
+  await ended(word);
+  await until('the launcher to end', () => !processes().some(({ pid, state }) => pid === jar.watch.launcher && state !== 'Z'), 2_000);
+});
+
+test('RS32 a killed server takes its sandboxes with it even if somebody has stopped the launcher', async (t) => {
+  const { jar, word } = await busy(t);
+  kill(jar.watch.launcher, 'SIGSTOP');
+  kill(jar.server.pid);
+  await ended(word);
+  await jar.watch.checkGone();
+});
+
+test('RS32 a launcher that is killed while it makes sandboxes leaves none half made', async (t) => {
+  for (let i = 0; i < 8; i++) {
+    const jar = new Jar();
+    t.after(() => jar.server.child.kill('SIGKILL'));
+    await jar.start();
+    for (let j = 0; j < 12; j++) jar.server.call('sandbox_initialize').catch(() => {});
+    await sleep(4 * i); // chooses the moment: they are made within some 40 ms
+    kill(jar.watch.launcher);
+    await reaped(jar);
+    jar.server.child.kill('SIGKILL');
+  }
+});
+
+test('RS32 a killed init takes its sandbox with it, and the server goes on', async (t) => {
+  const { jar, word, answers, session } = await busy(t);
+  const group = (pid) => /\/belljar\/\d+\/s\d+/.exec(controlGroup(pid))?.[0];
+  const groups = new Set(processesWith(word).map(({ pid }) => group(pid)));
+  for (const entry of jar.watch.sandboxed().inits) if (groups.has(group(pidOf(entry)))) kill(pidOf(entry));
+  await ended(word);
+  for (const answer of answers) assert.equal((await within(2_000, 'an answer', answer)).isError, true, 'a run that lost its sandbox is an error');
+  assert.equal((await jar.exec(session, 'true')).isError, true, 'the session is gone');
+  assert.match((await jar.server.run('console.log("again")')).text, /again/);
+  await jar.server.stop();
+  await jar.watch.checkGone();
+});
+
+test('RS32 a killed program is reported as such, and its session goes on', async (t) => {
+  const { jar, word, answers, session } = await busy(t);
+  for (const entry of jar.watch.sandboxed().programs) if (entry.endsWith('node-MainThread') || entry.endsWith('node')) kill(pidOf(entry));
+  for (const answer of answers) {
+    const { isError, signal, text } = await within(2_000, 'an answer', answer);
+    assert.equal(isError, true, text);
+    assert.equal(signal, 'SIGKILL');
+  }
+  assert.equal((await jar.exec(session, 'echo still here')).text, 'still here\n');
+  await jar.server.stop();
+  await ended(word);
+  await jar.watch.checkGone();
+});
+
 test('RS32 what a launcher left that was killed with its server is removed by the next start', async (t) => {
   const { jar, word } = await busy(t);
-  process.kill(jar.watch.launcher, 'SIGSTOP'); // so that it cannot tidy up after the server that it sees dying
-  process.kill(jar.server.pid, 'SIGKILL');
-  process.kill(jar.watch.launcher, 'SIGKILL');
+  kill(jar.watch.launcher); // first: it cannot tidy up after the server
+  kill(jar.server.pid);
   await ended(word);
+  await reaped(jar);
+  assert.ok(jar.watch.isTakenByOthers() || jar.watch.cgroups().length > 0, 'there is something to remove');
   const next = new Jar();
   t.after(() => next.server.child.kill('SIGKILL'));
   await next.start();
@@ -56,4 +123,32 @@ test('RS32 what a launcher left that was killed with its server is removed by th
   await next.watch.checkIdle();
   await next.server.stop();
   await next.watch.checkGone();
+});
+
+test('RS32 a server works that is started while the sandboxes of a killed one are dying', async (t) => {
+  const { jar, word } = await busy(t);
+  kill(jar.watch.launcher);
+  kill(jar.server.pid);
+  const next = new Jar();
+  t.after(() => next.server.child.kill('SIGKILL'));
+  await next.start();
+  assert.equal((await next.server.call('sandbox_initialize')).isError, undefined);
+  await ended(word);
+});
+
+test('RS32 neither the death of a server nor the start of another touches a third', async (t) => {
+  const [first, second] = [await busy(t), await busy(t)];
+  const bystanders = processesWith(second.word).length;
+  kill(first.jar.watch.launcher);
+  kill(first.jar.server.pid);
+  const third = new Jar();
+  t.after(() => third.server.child.kill('SIGKILL'));
+  await third.start();
+  await ended(first.word);
+  assert.equal(processesWith(second.word).length, bystanders, 'all processes of the other server live');
+  assert.equal((await second.jar.exec(second.session, 'echo fine')).text, 'fine\n');
+  assert.ok(second.jar.watch.cgroups().length > 0, 'with their control groups');
+  assert.match((await second.jar.server.run('console.log("fine")')).text, /fine/);
+  await second.jar.server.stop();
+  await second.jar.watch.checkGone();
 });

@@ -23,14 +23,16 @@ class Cgroups {
  public:
   // Finds the hierarchies and makes belljar/<slot>, removing what a crashed launcher left there. 0
   // or an errno; `missing` then names what this host lacks. For an ordinary user nothing is
-  // missing: with less than a delegated v2 group less is limited, as facts() says.
+  // missing: with less than a delegated v2 group less is limited, as facts() says. EBUSY if
+  // something there is not dead yet.
   int set_up(const Place& place, unsigned slot, std::string& missing);
 
   // False: there is no group for a program, so it cannot be killed through one.
   bool can_kill() const { return !hierarchies_.empty(); }
 
-  // Kills and removes everything of a slot whose launcher is gone.
-  void remove_slot(unsigned slot);
+  // Kills and removes everything of a slot whose launcher is gone. False if something is not dead
+  // yet.
+  bool remove_slot(unsigned slot);
 
   int create_sandbox(uint64_t sandbox, const SandboxLimits& limits);
   int create_process(uint64_t sandbox, uint64_t process);

@@ -15,11 +15,12 @@ namespace belljar::launcher {
 
 namespace {
 
-void remove_slot_of(const std::string& mount_point, unsigned slot) {
+bool remove_slot_of(const std::string& mount_point, unsigned slot) {
   const Fd root{::open(mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return;
-  remove_tree(root.get(), "belljar/" + std::to_string(slot));
+  if (!root) return true;
+  const bool removed = remove_tree(root.get(), "belljar/" + std::to_string(slot));
   ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
+  return removed;
 }
 
 bool has_word(const std::string& text, const char* word, char separator) {
@@ -83,19 +84,22 @@ int Cgroups::make_slot(Hierarchy& hierarchy, unsigned slot) const {
   const Fd root{::open(hierarchy.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!root) return errno;
   const std::string path = "belljar/" + std::to_string(slot);
+  // A launcher that ends removes "belljar" if it is empty, perhaps before ours is in it.
+  int error = ENOENT;
+  for (int tries = 0; error == ENOENT && tries < 10; ++tries) {
+    error = create_directories_at(root.get(), path.c_str(), 0755);
+  }
+  if (error != 0) return error;
   if (hierarchy.v2 && hierarchy.controllers != 0) {
     std::string enable;
     for (const auto& [word, bit] :
          {std::pair{"+memory ", memory}, {"+pids ", pids}, {"+cpu ", cpu}}) {
       if ((hierarchy.controllers & bit) != 0) enable += word;
     }
-    if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) return error;
     for (const std::string& level : {std::string{"."}, std::string{"belljar"}, path}) {
       const std::string file = level + "/cgroup.subtree_control";
-      if (const int error = write_file_at(root.get(), file.c_str(), enable)) return error;
+      if ((error = write_file_at(root.get(), file.c_str(), enable)) != 0) return error;
     }
-  } else if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) {
-    return error;
   }
   hierarchy.slot.reset(::openat(root.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!hierarchy.slot) return errno;
@@ -115,7 +119,7 @@ int Cgroups::set_up(const Place& place, unsigned slot, std::string& missing) {
   hierarchies_.clear();
   if (!place.is_root) {
     find_delegated(place);
-    remove_slot(slot);
+    if (!remove_slot(slot)) return EBUSY;
     // Too little for anything but killing, or for that, is no reason to refuse.
     if (make_slots(slot, missing) != 0 || choose_tree(slot, missing) != 0) hierarchies_.clear();
     return 0;
@@ -126,7 +130,7 @@ int Cgroups::set_up(const Place& place, unsigned slot, std::string& missing) {
     if ((found & bit) == 0) missing += std::string{missing.empty() ? "" : ", "} + name;
   }
   if (!missing.empty()) return ENOTSUP;
-  remove_slot(slot);
+  if (!remove_slot(slot)) return EBUSY;
   if (const int error = make_slots(slot, missing)) return error;
   return choose_tree(slot, missing);
 }
@@ -173,7 +177,7 @@ int Cgroups::choose_tree(unsigned slot, std::string& missing) {
   return 0;
 }
 
-void Cgroups::remove_slot(unsigned slot) {
+bool Cgroups::remove_slot(unsigned slot) {
   const std::string path = "belljar/" + std::to_string(slot);
   // Kill everywhere first: a process leaves all hierarchies at once.
   for (const Hierarchy& hierarchy : hierarchies_) {
@@ -181,7 +185,11 @@ void Cgroups::remove_slot(unsigned slot) {
     if (!root) continue;
     kill_group(root.get(), path);
   }
-  for (const Hierarchy& hierarchy : hierarchies_) remove_slot_of(hierarchy.mount_point, slot);
+  bool removed = true;
+  for (const Hierarchy& hierarchy : hierarchies_) {
+    removed = remove_slot_of(hierarchy.mount_point, slot) && removed;
+  }
+  return removed;
 }
 
 }  // namespace belljar::launcher

@@ -35,6 +35,11 @@ Launcher::Launcher(int control, Place place) : control_{control}, place_{std::mo
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  // If somebody has stopped this process, the end of belljar must wake it up: nobody else would end
+  // the sandboxes. A parent-death signal would not come from a belljar that has given up root.
+  ::fcntl(control_, F_SETOWN, ::getpid());
+  ::fcntl(control_, F_SETSIG, SIGCONT);
+  ::fcntl(control_, F_SETFL, ::fcntl(control_, F_GETFL) | O_ASYNC);
 }
 
 int Launcher::run() {
@@ -216,6 +221,7 @@ void Launcher::start(Message& message) {
   if (const int error = cgroups_.create_process(jar.id, request.process)) {
     return answer(request, error, "create the program's cgroup");
   }
+  auto per_cpu = programs_per_cpu();
   int status[2] = {-1, -1};
   if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) program->pid = clone_into(jar, request.process);
   if (program->pid == 0) {
@@ -227,6 +233,7 @@ void Launcher::start(Message& message) {
                          jar.id,
                          request.process,
                          jar.limits,
+                         std::move(per_cpu),
                          {strings.begin(), middle},
                          {middle, middle + request.envc},
                          has_source ? strings.back() : nullptr,

@@ -69,6 +69,7 @@ class Launcher {
   void create(const Message& message);
   void start(Message& message);
   pid_t clone_into(const Jar& jar, uint64_t process);
+  std::vector<unsigned> programs_per_cpu() const;
   void kill(const Request& request);
   void kill_program(const Jar& jar, uint64_t process) const;
   void destroy(const Request& request);

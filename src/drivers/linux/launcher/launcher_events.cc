@@ -1,5 +1,6 @@
 // What happens to sandboxes and programs after they were asked for: reports, deaths, removal.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -94,6 +95,23 @@ void Launcher::watch_memory() {
   }
 }
 
+std::vector<unsigned> Launcher::programs_per_cpu() const {
+  std::vector<unsigned> counts(CPU_SETSIZE);
+  for (const auto& [id, jar] : jars_) {
+    for (const auto& [number, program] : jar->programs) {
+      cpu_set_t cpus;
+      if (program->pid <= 0 || ::sched_getaffinity(program->pid, sizeof cpus, &cpus) != 0) continue;
+      int left = CPU_COUNT(&cpus);
+      for (unsigned cpu = 0; left > 0; ++cpu) {
+        if (!CPU_ISSET(cpu, &cpus)) continue;
+        ++counts[cpu];
+        --left;
+      }
+    }
+  }
+  return counts;
+}
+
 void Launcher::reap() {
   signalfd_siginfo ignored[16];
   while (::read(children_.get(), ignored, sizeof ignored) > 0) {
@@ -176,8 +194,7 @@ bool Launcher::remove(Jar& jar) {
 
 void Launcher::close() {
   if (!set_up_done_) return;
-  cgroups_.remove_slot(slot_.number);
-  release_slot(slot_);
+  if (cgroups_.remove_slot(slot_.number)) release_slot(slot_);
 }
 
 void Launcher::answer(const Request& request, int error, std::string_view step) {

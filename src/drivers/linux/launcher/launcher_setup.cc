@@ -13,21 +13,27 @@ int Launcher::set_up(std::string& step) {
   step = place_.step;
   if (place_.error != 0) return place_.error;
   step = "take a slot among the launchers";
-  if (const int error = take_slot(place_, slot_)) return error;
-  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
   std::string missing;
-  if (const int error = cgroups_.set_up(place_, slot_.number, missing)) {
+  int error = EBUSY;
+  // The sandboxes of a launcher that was killed may still be dying; their slot is left to a later
+  // start.
+  for (unsigned first = 0; error == EBUSY; first = slot_.number + 1) {
+    if (const int none = take_slot(place_, slot_, first)) return none;
+    error = cgroups_.set_up(place_, slot_.number, missing);
+  }
+  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
+  if (error != 0) {
     step = "find cgroup controllers: no " + missing;
     return error;
   }
   clean_free_slots(slot_, cgroups_);
   step = "compile the seccomp filters";
-  if (const int error = compile_filters(filters_)) return error;
+  if ((error = compile_filters(filters_)) != 0) return error;
   step = "make the owner's user namespace";
   // belljar's own id: for root the one it is going to have, for others the caller.
   const bool has_outsider = place_.is_root ? own_id_ != 0 : place_.has_own_ids();
   const OwnerIds ids{slot_.first_id, slot_.id_count, has_outsider, own_id_};
-  if (const int error = make_owner_namespace(place_.proc.get(), ids, owner_)) return error;
+  if ((error = make_owner_namespace(place_.proc.get(), ids, owner_)) != 0) return error;
   masks_ = find_proc_masks();
   landlock_abi_ = landlock_abi();
   set_up_done_ = true;

@@ -61,14 +61,14 @@ Fd try_lock(int directory, const std::string& name, int flags) {
 
 }  // namespace
 
-int take_slot(const Place& place, Slot& slot) {
+int take_slot(const Place& place, Slot& slot, unsigned first) {
   slot.directory = open_directory(place);
   if (!slot.directory) return errno;
   slot.id_count = place.is_root         ? kIdsPerSlot
                   : place.has_own_ids() ? kIdsPerRootlessSlot
                                         : place.id_count;
   const unsigned slots = place.has_own_ids() ? place.id_count / slot.id_count : kSlots;
-  for (unsigned number = 0; number < slots; ++number) {
+  for (unsigned number = first; number < slots; ++number) {
     slot.lock = try_lock(slot.directory.get(), name_of(number), O_CREAT);
     slot.number = number;
     slot.first_id = place.first_id + (place.has_own_ids() ? number * slot.id_count : 0);
@@ -88,8 +88,8 @@ void clean_free_slots(const Slot& own, Cgroups& cgroups) {
     if (::faccessat(own.directory.get(), name.c_str(), F_OK, 0) != 0) continue;
     const Fd lock = try_lock(own.directory.get(), name, 0);
     if (!lock) continue;
-    cgroups.remove_slot(number);
-    ::unlinkat(own.directory.get(), name.c_str(), 0);
+    // What cannot be removed yet keeps its name, for a later start.
+    if (cgroups.remove_slot(number)) ::unlinkat(own.directory.get(), name.c_str(), 0);
   }
 }
 

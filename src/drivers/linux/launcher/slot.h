@@ -23,12 +23,12 @@ struct Slot {
   Fd lock;
 };
 
-// Takes the first free slot. 0 or an errno.
-int take_slot(const Place& place, Slot& slot);
+// Takes the first free slot from number `first` on. 0 or an errno.
+int take_slot(const Place& place, Slot& slot, unsigned first);
 
 void release_slot(Slot& slot);
 
-// Removes what crashed launchers left behind in slots that nobody holds.
+// Removes what crashed launchers left behind in slots that nobody holds, as far as it is dead.
 void clean_free_slots(const Slot& own, Cgroups& cgroups);
 
 }  // namespace belljar::launcher

@@ -54,21 +54,25 @@ int hand_over_stdio(StartContext& context) {
 }
 
 // The cgroup limits the time; the mask tells programs about it. libuv is said to read the cgroup's
-// limit, but Node 20 to 26 do so neither in v1 nor in v2.
+// limit, but Node 20 to 26 do so neither in v1 nor in v2. The mask also binds them, so a program
+// must not be put beside a busy one while another processor is idle.
 int pin(StartContext& context) {
   cpu_set_t available;
-  cpu_set_t chosen;
   if (::sched_getaffinity(0, sizeof available, &available) != 0) return errno;
-  CPU_ZERO(&chosen);
-  unsigned wanted = std::max(1u, (context.limits.cpu_millis + 999) / 1000);
-  // Beginning with the one it runs on: the scheduler has just chosen it, and moving costs time.
+  // Among equals beginning with the one it runs on: the scheduler has just chosen it, and moving
+  // costs time.
   const unsigned first = static_cast<unsigned>(std::max(0, ::sched_getcpu()));
-  for (unsigned i = 0; i < CPU_SETSIZE && wanted > 0; ++i) {
-    const unsigned cpu = (first + i) % CPU_SETSIZE;
-    if (!CPU_ISSET(cpu, &available)) continue;
-    CPU_SET(cpu, &chosen);
-    --wanted;
+  std::vector<std::pair<unsigned, unsigned>> order;  // programs there, and how far it is from here
+  for (unsigned far = 0; far < CPU_SETSIZE; ++far) {
+    const unsigned cpu = (first + far) % CPU_SETSIZE;
+    if (CPU_ISSET(cpu, &available)) order.emplace_back(context.programs_per_cpu[cpu], far);
   }
+  std::sort(order.begin(), order.end());
+  const size_t wanted = std::max(1u, (context.limits.cpu_millis + 999) / 1000);
+  order.resize(std::min(order.size(), wanted));
+  cpu_set_t chosen;
+  CPU_ZERO(&chosen);
+  for (const auto& [programs, far] : order) CPU_SET((first + far) % CPU_SETSIZE, &chosen);
   return result_of(::sched_setaffinity(0, sizeof chosen, &chosen));
 }
 

@@ -19,6 +19,7 @@ struct StartContext {
   uint64_t sandbox;
   uint64_t process;
   SandboxLimits limits;
+  std::vector<unsigned> programs_per_cpu;
   std::vector<char*> argv;  // both end with a null pointer
   std::vector<char*> envp;
   const char* source_path;  // or null

@@ -1,0 +1,146 @@
+// One of belljar's processes is killed at a random moment, a thousand times, while another belljar must not notice.
+// See README.md.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+import { processes } from '../e2e/lib/proc.mjs';
+import { until, within } from '../e2e/lib/wait.mjs';
+import { Random } from './lib/random.mjs';
+import { sandboxedIn } from './lib/slot.mjs';
+import { Table } from './lib/table.mjs';
+import { makeRuntimeDirectory, Victim } from './lib/victim.mjs';
+
+const { values: options } = parseArgs({ options: {
+  count: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' }, report: { type: 'boolean', default: false },
+} });
+const count = Number(options.count);
+const random = new Random(Number(options.seed));
+const own = mkdtempSync(join(tmpdir(), 'belljar-endurance-'));
+const runtime = makeRuntimeDirectory(own);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
+process.once('exit', () => rmSync(own, { recursive: true, force: true }));
+
+// Which signals go to which processes. `within` kills in a sandbox, which the server outlives.
+const both = ({ server, launcher }) => [[launcher], [server.pid]];
+const kinds = {
+  'belljar': { signals: ({ server }) => [[server.pid]] },
+  'the launcher': { signals: ({ server, launcher }) => [[launcher ?? server.pid]] },
+  'the keeper of the launcher': { signals: ({ server, keeper }) => [[keeper ?? server.pid]] },
+  'belljar, then the launcher': { signals: (victim) => both(victim).reverse() },
+  'the launcher, then belljar': { signals: both },
+  'belljar, while the launcher is stopped': { signals: ({ server, launcher }) => [[launcher, 'SIGSTOP'], [server.pid]] },
+  'two belljars and their launchers': { signals: (victim) => [...both(victim), ...both(neighbour)], isDouble: true },
+  'the init of a sandbox': { within: ({ slot }) => sandboxedIn(slot).filter(({ isInit }) => isInit) },
+  'a process of a sandbox': { within: ({ slot }) => sandboxedIn(slot).filter(({ isInit }) => !isInit) },
+};
+for (const kind of Object.values(kinds)) Object.assign(kind, { kills: 0, failures: 0, slowest: 0 });
+const moments = ['started', 'initialized', 'ran', 'session', 'background', 'wrote'];
+
+let neighbour = new Victim(runtime, { isBusy: false });
+let victim;
+let buried = []; // those whose names the next start must remove
+
+const isAlive = (pid) => processes().some((process) => process.pid === pid && process.state !== 'Z');
+function send(pid, signal = 'SIGKILL') {
+  try {
+    if (pid !== undefined) process.kill(pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error; // it has ended by itself
+  }
+}
+
+async function goneWithin2s(kind, list) {
+  const since = performance.now();
+  const left = () => list().map(({ pid, name }) => `${name} ${pid}`).join(', ');
+  await until('the end', () => left() === '', 2_000).catch((error) => {
+    throw new Error(`${error.message}: ${left()}`);
+  });
+  kind.slowest = Math.max(kind.slowest, performance.now() - since);
+}
+
+async function killInSandbox(kind) {
+  const chosen = victim.slot === undefined ? undefined : random.pick(kind.within(victim));
+  if (!chosen) return; // too early
+  send(chosen.pid);
+  await goneWithin2s(kind, () => sandboxedIn(victim.slot).filter(({ pid, group }) => (chosen.isInit ? group === chosen.group : pid === chosen.pid)));
+  // A spare sandbox may be handed out that is dead, before the launcher has heard of it: that run fails, the next does not.
+  const works = () => victim.checkAlive({ session: false }).then(() => true, () => false);
+  if (!(await works())) await victim.checkAlive({ session: false });
+}
+
+async function killServers(kind) {
+  const dying = kind.isDouble ? [victim, neighbour] : [victim];
+  if (kind.isDouble) neighbour.remember();
+  for (const [pid, signal] of kind.signals(victim)) send(pid, signal);
+  if (kind.isDouble) neighbour = new Victim(runtime, { isBusy: false }); // while the other two are dying
+  for (const each of dying) await goneWithin2s(kind, () => each.survivors());
+  if (!isAlive(victim.server.pid)) return dying;
+  const { isError, text } = await within(2_000, 'an answer', victim.server.run('1'));
+  if (!isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text}`);
+  return dying;
+}
+
+async function strike(kind, moment, delay) {
+  const due = buried.filter((each) => !each.isUnreaped());
+  victim = new Victim(runtime);
+  await victim.reached(moment);
+  if (moments.indexOf(moment) >= moments.indexOf('ran')) checkRemoved(due); // it has set itself up
+  await neighbour.reached('background');
+  await sleep(delay); // this chooses the moment; nothing is waited for by time
+  victim.remember();
+  const dying = kind.within ? [victim] : await killServers(kind);
+  if (kind.within) await killInSandbox(kind);
+  if (isAlive(victim.server.pid)) await victim.stop();
+  await goneWithin2s(kind, () => victim.survivors());
+  for (const each of dying) each.checkFiles();
+  buried.push(...dying);
+  await neighbour.reached('background');
+  await neighbour.checkAlive();
+}
+
+function checkRemoved(due) {
+  const left = due.flatMap((each) => each.leftovers());
+  buried = buried.filter((each) => !due.includes(each));
+  if (left.length > 0) throw new Error(`not removed by the next start: ${left}`);
+}
+
+const started = performance.now();
+let names = []; // still to come in this round
+for (let i = 0; i < count; i++) {
+  if (names.length === 0) names = Object.keys(kinds);
+  const [name] = names.splice(random.below(names.length), 1);
+  const kind = kinds[name];
+  const [moment, delay] = [random.pick(moments), random.below(51)];
+  kind.kills++;
+  try {
+    await strike(kind, moment, delay);
+  } catch (error) {
+    kind.failures++;
+    console.log(`kill ${i}, ${name}, at "${moment}" + ${delay} ms: ${error.message}`);
+    for (const each of [victim, neighbour]) each.destroy();
+    neighbour = new Victim(runtime, { isBusy: false });
+  }
+  if ((i + 1) % 50 === 0) console.log(`${i + 1} kills, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+}
+const seconds = (performance.now() - started) / 1000;
+
+const table = new Table('kills', ['killed', 'times', 'failures', 'slowest end, ms']);
+for (const [name, { kills, failures, slowest }] of Object.entries(kinds)) {
+  if (kills > 0) table.check([name, kills, failures, slowest.toFixed(0)], failures === 0);
+}
+await until('the host to reap the dead', () => !buried.some((each) => each.isUnreaped()));
+const last = new Victim(runtime, { isBusy: false });
+await last.reached('background');
+const left = buried.flatMap((each) => each.leftovers());
+table.check(['names left after one more start', '', left.length, ''], left.length === 0);
+for (const each of [neighbour, last]) {
+  each.remember();
+  await each.stop();
+}
+const end = { slowest: 0 };
+const isClean = await goneWithin2s(end, () => [...neighbour.survivors(), ...last.survivors()]).then(() => true, () => false);
+table.check(['processes left at the end', '', isClean ? 0 : 1, end.slowest.toFixed(0)], isClean);
+table.finish(`${count.toLocaleString('en')} times kill -9, seed ${options.seed}, in ${seconds.toFixed(0)} s`, options.report);
