@@ -73,22 +73,21 @@ function placeOf(fault, site) {
   }
 }
 
-let invalid; // stdout of the server was no JSON
-process.on('uncaughtException', (error) => (invalid = error));
 
 // 'passed', 'failed' or 'missed': the call did not happen as often this time.
 async function attempt(fault, reference) {
   const plan = programs[fault.program];
   plan.set(fault);
-  invalid = undefined;
   let result;
   let problem;
+  const onInvalid = (error) => (problem = error); // stdout of the server was no JSON
+  process.on('uncaughtException', onInvalid);
   try {
     result = await run(reference);
-    if (invalid) throw invalid;
   } catch (error) {
-    problem = error;
+    problem ??= error;
   }
+  process.off('uncaughtException', onInvalid);
   const { fired, site, ended } = plan.read();
   plan.remove();
   try {
