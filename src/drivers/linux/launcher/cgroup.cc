@@ -64,11 +64,12 @@ bool remove_tree(int directory, const std::string& path) {
   return errno == ENOENT;
 }
 
-void remove_slot_of(const std::string& mount_point, unsigned slot) {
+bool remove_slot_of(const std::string& mount_point, unsigned slot) {
   const Fd root{::open(mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return;
-  remove_tree(root.get(), "belljar/" + std::to_string(slot));
+  if (!root) return true;
+  const bool removed = remove_tree(root.get(), "belljar/" + std::to_string(slot));
   ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
+  return removed;
 }
 
 bool host_has_no_swap() {
@@ -168,7 +169,7 @@ int Cgroups::set_up(unsigned slot, std::string& missing) {
     if ((found & bit) == 0) missing += std::string{missing.empty() ? "" : ", "} + name;
   }
   if (!missing.empty()) return ENOTSUP;
-  remove_slot(slot);
+  if (!remove_slot(slot)) return EBUSY;
   for (Hierarchy& hierarchy : hierarchies_) {
     if (const int error = make_slot(hierarchy, slot)) {
       missing = "a writable " + hierarchy.mount_point;
@@ -197,7 +198,7 @@ int Cgroups::set_up(unsigned slot, std::string& missing) {
   return 0;
 }
 
-void Cgroups::remove_slot(unsigned slot) {
+bool Cgroups::remove_slot(unsigned slot) {
   const std::string path = "belljar/" + std::to_string(slot);
   // Kill everywhere first: a process leaves all hierarchies at once.
   for (const Hierarchy& hierarchy : hierarchies_) {
@@ -205,7 +206,11 @@ void Cgroups::remove_slot(unsigned slot) {
     if (!root) continue;
     kill_group(root.get(), path);
   }
-  for (const Hierarchy& hierarchy : hierarchies_) remove_slot_of(hierarchy.mount_point, slot);
+  bool removed = true;
+  for (const Hierarchy& hierarchy : hierarchies_) {
+    removed = remove_slot_of(hierarchy.mount_point, slot) && removed;
+  }
+  return removed;
 }
 
 int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,

@@ -21,11 +21,13 @@ namespace belljar::launcher {
 class Cgroups {
  public:
   // Finds the hierarchies and makes belljar/<slot>, removing what a crashed launcher left there. 0
-  // or an errno; `missing` then names what this host lacks.
+  // or an errno; `missing` then names what this host lacks. EBUSY if something there is not dead
+  // yet.
   int set_up(unsigned slot, std::string& missing);
 
-  // Kills and removes everything of a slot whose launcher is gone.
-  void remove_slot(unsigned slot);
+  // Kills and removes everything of a slot whose launcher is gone. False if something is left: the
+  // init of a sandbox ends only when the new parent of its programs has reaped them.
+  bool remove_slot(unsigned slot);
 
   int create_sandbox(uint64_t sandbox, const SandboxLimits& limits);
   int create_process(uint64_t sandbox, uint64_t process);

@@ -131,19 +131,24 @@ void Launcher::handle(Message& message) {
 
 int Launcher::set_up(std::string& step) {
   step = "take a slot in /run/belljar";
-  if (const int error = take_slot(slot_)) return error;
   std::string missing;
-  if (const int error = cgroups_.set_up(slot_.number, missing)) {
+  int error = EBUSY;
+  // The sandboxes of a launcher that was killed may still be dying; their slot is left to a later
+  // start.
+  for (unsigned first = 0; error == EBUSY; first = slot_.number + 1) {
+    if (const int none = take_slot(slot_, first)) return none;
+    error = cgroups_.set_up(slot_.number, missing);
+  }
+  if (error != 0) {
     step = "find cgroup controllers: no " + missing;
     return error;
   }
   clean_free_slots(cgroups_);
   step = "compile the seccomp filters";
-  if (const int error = compile_filters(filters_)) return error;
+  if ((error = compile_filters(filters_)) != 0) return error;
   step = "make the owner's user namespace";
-  if (const int error =
-          make_owner_namespace(kFirstId + slot_.number * kIdsPerSlot, kIdsPerSlot, owner_))
-    return error;
+  error = make_owner_namespace(kFirstId + slot_.number * kIdsPerSlot, kIdsPerSlot, owner_);
+  if (error != 0) return error;
   masks_ = find_proc_masks();
   landlock_abi_ = landlock_abi();
   set_up_done_ = true;

@@ -34,9 +34,9 @@ Fd try_lock(const std::string& path, int flags) {
 
 }  // namespace
 
-int take_slot(Slot& slot) {
+int take_slot(Slot& slot, unsigned first) {
   if (::mkdir(kDirectory, 0755) != 0 && errno != EEXIST) return errno;
-  for (unsigned number = 0; number < kSlots; ++number) {
+  for (unsigned number = first; number < kSlots; ++number) {
     slot.lock = try_lock(path_of(number), O_CREAT);
     slot.number = number;
     if (slot.lock) return 0;
@@ -55,8 +55,8 @@ void clean_free_slots(Cgroups& cgroups) {
     if (::access(path.c_str(), F_OK) != 0) continue;
     const Fd lock = try_lock(path, 0);
     if (!lock) continue;
-    cgroups.remove_slot(number);
-    ::unlink(path.c_str());
+    // What cannot be removed yet keeps its name, for a later start.
+    if (cgroups.remove_slot(number)) ::unlink(path.c_str());
   }
 }
 

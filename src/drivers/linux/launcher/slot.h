@@ -18,12 +18,13 @@ struct Slot {
   Fd lock;
 };
 
-// Takes the first free slot. 0 or an errno.
-int take_slot(Slot& slot);
+// Takes the first free slot from number `first` on. 0 or an errno.
+int take_slot(Slot& slot, unsigned first);
 
 void release_slot(Slot& slot);
 
-// Removes what crashed launchers left behind in slots that nobody holds.
+// Removes what crashed launchers left behind in slots that nobody holds, as far as it is dead by
+// now.
 void clean_free_slots(Cgroups& cgroups);
 
 }  // namespace belljar::launcher
