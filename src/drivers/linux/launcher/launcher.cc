@@ -27,6 +27,11 @@ Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kI
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  // If somebody has stopped this process, the end of belljar must wake it up: nobody else would end
+  // the sandboxes. A parent-death signal would not come from a belljar that has given up root.
+  ::fcntl(control_, F_SETOWN, ::getpid());
+  ::fcntl(control_, F_SETSIG, SIGCONT);
+  ::fcntl(control_, F_SETFL, ::fcntl(control_, F_GETFL) | O_ASYNC);
 }
 
 int Launcher::run() {
