@@ -486,8 +486,9 @@ WRAP(long, syscall, long number, long a, long b, long c, long d, long e, long f)
   return __real_syscall(number, a, b, c, d, e, f);
 }
 
-// operator new(size_t)
+// operator new(size_t), from the moment on when the program says what is to happen.
 WRAP(void*, _Znwm, size_t size) {
-  if (fails("new", CALLER)) throw std::bad_alloc{};
+  const std::new_handler on_failure = std::get_new_handler();
+  if (on_failure != nullptr && fails("new", CALLER)) on_failure();
   return __real__Znwm(size);
 }

@@ -41,6 +41,10 @@ export function slotOf(directory) {
   return undefined;
 }
 
+export function killAll(directory) {
+  for (const pid of processesOf(directory)) process.kill(Number(pid), 'SIGKILL');
+}
+
 const isHeld = (slot) => {
   const inode = statSync(lockOf(slot), { throwIfNoEntry: false })?.ino;
   return inode !== undefined && new RegExp(`FLOCK +ADVISORY +WRITE \\d+ \\S+:${inode} `).test(read('/proc/locks'));

@@ -56,7 +56,7 @@ const steps = [
   { tool: 'sandbox_stop', args: ({ id }) => ({ container_id: id }), check: (result) => assert.match(result.text, /removed/) },
 ];
 
-const launcherIsLost = /launcher has ended|reach the launcher/;
+const launcherIsLost = /launcher has ended|reach the launcher|sandbox was stopped/;
 
 // One answer, or null if the server ended and said why.
 async function answerOf(server, step, seen) {
@@ -88,9 +88,9 @@ async function useTools(server, seen, trouble) {
   }
 }
 
-// Starts a server, uses it and ends it. `reference` is the posture of a run without faults; `onStart` gets the
-// server once it has been used. The result: { posture, trouble: errors that were reported, code, stderr }.
-export async function play({ env, reference, onUse = () => {} }) {
+// Starts a server, uses it and ends it. `reference` is the posture of a run without faults; `onUse` is
+// called once it has been used, `killAll` ends what a broken one left. The result: { posture, trouble: errors that were reported, code, stderr }.
+export async function play({ env, reference, onUse, killAll }) {
   const server = Server.start(null, { env });
   const seen = { posture: reference };
   const trouble = [];
@@ -102,7 +102,7 @@ export async function play({ env, reference, onUse = () => {} }) {
       assert.equal(first.result?.serverInfo?.name, 'belljar', JSON.stringify(first));
       await useTools(server, seen, trouble);
     }
-    onUse(server);
+    onUse();
     server.child.stdin.end();
     const { code, signal } = await within(patience, 'the end of belljar', server.exited);
     assert.equal(signal, null, `belljar was killed by ${signal}: ${server.stderr}`);
@@ -111,6 +111,7 @@ export async function play({ env, reference, onUse = () => {} }) {
     return { posture: seen.posture, trouble, code, stderr: server.stderr };
   } finally {
     server.child.kill('SIGKILL'); // if it is still there
+    killAll(); // or what outlives it keeps its stderr open
     await server.exited;
   }
 }
