@@ -154,7 +154,8 @@ int Launcher::set_up(std::string& step) {
   step = "make the owner's user namespace";
   error = make_owner_namespace(kFirstId + slot_.number * kIdsPerSlot, kIdsPerSlot, owner_);
   if (error != 0) return error;
-  masks_ = find_proc_masks();
+  step = "list /proc";
+  if ((error = find_proc_masks(masks_)) != 0) return error;
   landlock_abi_ = landlock_abi();
   set_up_done_ = true;
   return 0;
