@@ -171,7 +171,8 @@ void Launcher::prepare(Message& message) {
   const int runtime = message.fds.empty() ? -1 : message.fds[0].get();
   if (const int error = build_template(owner_.get(), runtime, made, step))
     return answer(request, error, step);
-  full_proc_ = can_mount_full_proc(owner_.get(), made);
+  if (const int error = try_full_proc(owner_.get(), made, full_proc_))
+    return answer(request, error, "try to mount /proc");
   templates_[request.image] = std::move(made);
   answer(request, 0, "");
 }
