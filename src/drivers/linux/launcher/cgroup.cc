@@ -51,13 +51,13 @@ void kill_group(int directory, const std::string& path) {
 // Removes a cgroup with those below it; what lives in it is killed first. A cgroup tree is as deep
 // as we made it.
 bool remove_tree(int directory, const std::string& path) {
-  const Fd opened{::openat(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  Fd opened{::openat(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!opened) return errno == ENOENT;
-  DIR* entries = ::fdopendir(::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
+  DIR* entries = ::fdopendir(opened.get());
   if (entries == nullptr) return false;
+  const int here = opened.release();  // closed with `entries`
   while (const dirent* entry = ::readdir(entries)) {
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-      remove_tree(opened.get(), entry->d_name);
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') remove_tree(here, entry->d_name);
   }
   ::closedir(entries);
   if (::unlinkat(directory, path.c_str(), AT_REMOVEDIR) == 0) return true;
@@ -66,7 +66,7 @@ bool remove_tree(int directory, const std::string& path) {
 
 bool remove_slot_of(const std::string& mount_point, unsigned slot) {
   const Fd root{::open(mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return true;
+  if (!root) return errno == ENOENT;
   const bool removed = remove_tree(root.get(), "belljar/" + std::to_string(slot));
   ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
   return removed;
@@ -192,7 +192,7 @@ int Cgroups::set_up(unsigned slot, std::string& missing) {
   tree_ = 0;
   for (size_t i = hierarchies_.size() - 1; i > 0; --i) {
     if ((hierarchies_[i].controllers & ~freezer) != 0) continue;
-    remove_slot_of(hierarchies_[i].mount_point, slot);
+    if (!remove_slot_of(hierarchies_[i].mount_point, slot)) return EBUSY;
     hierarchies_.erase(hierarchies_.begin() + static_cast<long>(i));
   }
   return 0;

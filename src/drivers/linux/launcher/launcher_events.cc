@@ -151,8 +151,7 @@ bool Launcher::remove(Jar& jar) {
 }
 
 void Launcher::close() {
-  if (!set_up_done_) return;
-  if (cgroups_.remove_slot(slot_.number)) release_slot(slot_);
+  if (slot_.lock && cgroups_.remove_slot(slot_.number)) release_slot(slot_);
 }
 
 void Launcher::answer(const Request& request, int error, std::string_view step) {
