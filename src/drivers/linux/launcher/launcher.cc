@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "drivers/linux/launcher/confine.h"
@@ -35,6 +36,10 @@ Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kI
 }
 
 int Launcher::run() {
+  if (!own_pid_namespace_ || !own_net_namespace_ || !children_) {
+    std::fputs("belljar-launcher: no descriptors for its own namespaces and children\n", stderr);
+    return 1;
+  }
   bool try_again = false;
   while (!closing_ || !jars_.empty()) {
     std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
