@@ -384,6 +384,8 @@ void Launcher::doom(Jar& jar) {
   // is gone.
   if (jar.init_pidfd) {
     pidfd_kill(jar.init_pidfd.get(), SIGKILL);
+  } else if (jar.init > 0 && !jar.init_ended) {
+    ::kill(jar.init, SIGKILL);  // the number is nobody else's before this process has reaped it
   } else if (!jar.status) {
     jar.init_ended = true;  // it never came to life, or is reaped already
   }

@@ -21,8 +21,12 @@ void Launcher::on_jar_status(Jar& jar) {
   if (size == sizeof report && report.kind == Report::pid) {
     jar.init = report.number;
     jar.init_pidfd.reset(pidfd_open(jar.init));
-    if (jar.doomed) doom(jar);
-    return;
+    const int error = errno;
+    if (jar.doomed) return doom(jar);
+    if (jar.init_pidfd) return;
+    jar.status.reset();
+    answer(ReplyType::failed, jar.create_serial, jar.id, error, "watch init");
+    return doom(jar);
   }
   jar.status.reset();
   if (size == sizeof report && report.kind == Report::ready) {
