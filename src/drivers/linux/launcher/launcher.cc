@@ -61,7 +61,8 @@ int Launcher::run() {
         watch(program->status, {jar.get(), program.get(), nullptr});
       }
     }
-    if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR) return 1;
+    if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR)
+      ::usleep(kPauseMicros);
     // Reports before deaths: a helper announces a pid before anything else can be known of it. A
     // handler may end the program it is about, but removes nothing else.
     for (size_t i = 0; i < watched.size(); ++i) {
@@ -105,7 +106,7 @@ bool Launcher::receive(Message& message) {
   header.msg_control = control;
   header.msg_controllen = sizeof control;
   const ssize_t size = ::recvmsg(control_, &header, MSG_CMSG_CLOEXEC);
-  if (size <= 0) return size < 0 && errno == EINTR;
+  if (size <= 0) return size < 0 && (errno == EINTR || errno == ENOMEM || errno == ENOBUFS);
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);

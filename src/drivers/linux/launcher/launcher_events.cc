@@ -82,6 +82,7 @@ void Launcher::reap() {
     int status = 0;
     rusage usage{};
     const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+    if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return;
     // Others are helpers that have done their work.
     for (const auto& [id, jar] : jars_) {
@@ -194,8 +195,14 @@ void Launcher::send(const Reply& reply, int fd) const {
     rights->cmsg_len = CMSG_LEN(sizeof fd);
     std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   }
-  // belljar reads all the time; if it is gone, the loop will notice.
-  while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  // belljar reads all the time. Where there is no memory for the message there will be some soon.
+  while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != ENOMEM && errno != ENOBUFS) {
+      ::shutdown(control_, SHUT_RDWR);  // rather the end than a client that waits for ever
+      return;
+    }
+    ::usleep(kPauseMicros);
   }
 }
 
