@@ -1,4 +1,5 @@
-// How each call that the injector knows may fail. "short" lets one byte through.
+// How each call that the injector knows may fail. "short" lets one byte through. "ready": of a descriptor that does not
+// wait. Asio's reads are told once when there is data, so there an EAGAIN while there is some cannot be.
 export const errors = {
   access: ['ENOMEM'],
   bind: ['ENOMEM'],
@@ -41,7 +42,7 @@ export const errors = {
   prctl: ['ENOMEM'],
   pthread_create: ['EAGAIN'],
   read: ['EINTR', 'ENOMEM', 'short'],
-  'read ready': ['EAGAIN', 'EINTR', 'short'],
+  'read ready': ['EINTR', 'short'],
   readdir: ['ENOMEM'],
   readlink: ['ENOMEM'],
   recvmsg: ['EINTR', 'ENOMEM'],

@@ -53,6 +53,11 @@ const steps = [
     args: ({ id }) => ({ container_id: id, commands: ['echo one', 'head -c 11 index.js'] }),
     check: (result) => assert.match(result.text, /one\n+console\.log/),
   },
+  {
+    tool: 'run_js',
+    args: ({ id }) => ({ container_id: id, code: 'for (;;);', timeoutMs: 100 }),
+    failure: /ETIMEDOUT/,
+  },
   { tool: 'sandbox_stop', args: ({ id }) => ({ container_id: id }), check: (result) => assert.match(result.text, /removed/) },
 ];
 
@@ -75,6 +80,8 @@ async function useTools(server, seen, trouble) {
     for (let tries = 1; ; ++tries) {
       const result = await answerOf(server, step, seen);
       if (result === null) return;
+      if (step.failure?.test(result.text)) break;
+      assert.ok(result.isError || !step.failure, `${step.tool} fails as it should`);
       if (!result.isError) {
         step.check(result, seen);
         break;
