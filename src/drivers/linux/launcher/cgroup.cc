@@ -25,6 +25,8 @@ std::string name_of(uint64_t sandbox, uint64_t process) {
   return name_of(sandbox) + "/p" + std::to_string(process);
 }
 
+constexpr int kKillTries = 1000;
+
 bool exists(int directory, const std::string& path) {
   return ::faccessat(directory, path.c_str(), F_OK, 0) == 0;
 }
@@ -44,7 +46,14 @@ void freeze_and_kill(int directory, const std::string& path) {
 }
 
 void kill_group(int directory, const std::string& path) {
-  if (write_file_at(directory, (path + "/cgroup.kill").c_str(), "1") == 0) return;
+  // Nobody asks a second time, so a descriptor or memory that is missing is waited for.
+  int error = 0;
+  for (int tries = 0; tries < kKillTries; ++tries) {
+    error = write_file_at(directory, (path + "/cgroup.kill").c_str(), "1");
+    if (error != EMFILE && error != ENFILE && error != ENOMEM) break;
+    ::usleep(1000);
+  }
+  if (error == 0) return;
   if (exists(directory, path + "/freezer.state")) return freeze_and_kill(directory, path);
 }
 
