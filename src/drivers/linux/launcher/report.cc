@@ -1,22 +1,27 @@
 #include "drivers/linux/launcher/report.h"
 
 #include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 
 namespace belljar::launcher {
 
 namespace {
 
-void send(int pipe, const Report& report) {
-  // Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
-  // listens.
-  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &report, sizeof report);
+// Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
+// listens.
+bool send(int pipe, const Report& report) {
+  ssize_t written = 0;
+  do written = ::write(pipe, &report, sizeof report);
+  while (written < 0 && errno == EINTR);
+  return written == sizeof report;
 }
 
 }  // namespace
 
-void report_pid(int pipe, pid_t pid) {
-  send(pipe, {Report::pid, 0, pid, {}});
+bool report_pid(int pipe, pid_t pid) {
+  return send(pipe, {Report::pid, 0, pid, {}});
 }
 
 void report_ready(int pipe) {
