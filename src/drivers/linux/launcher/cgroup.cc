@@ -287,8 +287,9 @@ int Cgroups::create_process(uint64_t sandbox, uint64_t process) {
 
 namespace {
 
-Fd open_group(int slot, const std::string& directory) {
-  return Fd{::openat(slot, directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+int open_group(int slot, const std::string& directory, Fd& result) {
+  result.reset(::openat(slot, directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return result ? 0 : errno;
 }
 
 // Writing to `tasks` moves one thread without taking the global lock that cgroup.procs takes.
@@ -300,16 +301,16 @@ int enter_v1(int slot, const std::string& directory) {
 
 // At most one hierarchy is v2. It is the one in which processes are grouped, and on a pure v2 host
 // the only one.
-Fd Cgroups::open_sandbox(uint64_t sandbox) const {
+int Cgroups::open_sandbox(uint64_t sandbox, Fd& result) const {
   const Hierarchy& tree = hierarchies_[tree_];
-  if (!tree.v2) return Fd{};
+  if (!tree.v2) return 0;
   const bool leaf = (tree.controllers & memory) != 0;
-  return open_group(tree.slot.get(), name_of(sandbox) + (leaf ? "/init" : ""));
+  return open_group(tree.slot.get(), name_of(sandbox) + (leaf ? "/init" : ""), result);
 }
 
-Fd Cgroups::open_process(uint64_t sandbox, uint64_t process) const {
+int Cgroups::open_process(uint64_t sandbox, uint64_t process, Fd& result) const {
   const Hierarchy& tree = hierarchies_[tree_];
-  return tree.v2 ? open_group(tree.slot.get(), name_of(sandbox, process)) : Fd{};
+  return tree.v2 ? open_group(tree.slot.get(), name_of(sandbox, process), result) : 0;
 }
 
 int Cgroups::enter_sandbox(uint64_t sandbox) const {

@@ -34,8 +34,9 @@ class Cgroups {
 
   // How a process gets in: in v2 it is born there, by clone_process() with this descriptor (empty
   // if v2 is not used); in v1 it moves there itself, which must be the first thing it does.
-  Fd open_sandbox(uint64_t sandbox) const;
-  Fd open_process(uint64_t sandbox, uint64_t process) const;
+  // 0 or an errno: a process without it would live outside, without limits and out of reach.
+  int open_sandbox(uint64_t sandbox, Fd& result) const;
+  int open_process(uint64_t sandbox, uint64_t process, Fd& result) const;
   int enter_sandbox(uint64_t sandbox) const;
   int enter_process(uint64_t sandbox, uint64_t process) const;
 

@@ -226,9 +226,11 @@ void Launcher::create(const Message& message) {
   pid_t helper = -1;
   if (error == 0) {
     step = "start the helper";
-    const Fd group = cgroups_.open_sandbox(request.sandbox);
-    if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0, group.get());
-    if (helper < 0) error = errno;
+    Fd group;
+    error = cgroups_.open_sandbox(request.sandbox, group);
+    if (error == 0 && ::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0)
+      helper = clone_process(0, group.get());
+    if (error == 0 && helper < 0) error = errno;
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
@@ -317,7 +319,9 @@ void Launcher::start(Message& message) {
 }
 
 pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
-  const Fd group = cgroups_.open_process(jar.id, process);
+  Fd group;
+  errno = cgroups_.open_process(jar.id, process, group);
+  if (errno != 0) return -1;
   // A pid namespace is entered by being born there: children made between the two setns() calls
   // are.
   if (::setns(jar.init_pidfd.get(), CLONE_NEWPID) != 0) return -1;
