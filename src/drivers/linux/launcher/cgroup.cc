@@ -334,6 +334,10 @@ int Cgroups::enter_process(uint64_t sandbox, uint64_t process) const {
   return 0;
 }
 
+void Cgroups::kill_sandbox(uint64_t sandbox) const {
+  kill_group(hierarchies_[tree_].slot.get(), name_of(sandbox));
+}
+
 void Cgroups::kill_process(uint64_t sandbox, uint64_t process) const {
   kill_group(hierarchies_[tree_].slot.get(), name_of(sandbox, process));
 }

@@ -41,6 +41,7 @@ class Cgroups {
   int enter_process(uint64_t sandbox, uint64_t process) const;
 
   // Kills every process in it. Nothing in it can catch, delay or outrun this.
+  void kill_sandbox(uint64_t sandbox) const;  // init; programs have cgroups of their own
   void kill_process(uint64_t sandbox, uint64_t process) const;
 
   // False while something in it lives.

@@ -392,7 +392,9 @@ void Launcher::doom(Jar& jar) {
   } else if (jar.init > 0 && !jar.init_ended) {
     ::kill(jar.init, SIGKILL);  // the number is nobody else's before this process has reaped it
   } else if (!jar.status) {
-    jar.init_ended = true;  // it never came to life, or is reaped already
+    // It never came to life, is reaped already, or nobody could tell its pid.
+    cgroups_.kill_sandbox(jar.id);
+    jar.init_ended = true;
   }
 }
 

@@ -9,19 +9,17 @@ namespace belljar::launcher {
 
 namespace {
 
-// Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
-// listens.
-bool send(int pipe, const Report& report) {
-  ssize_t written = 0;
-  do written = ::write(pipe, &report, sizeof report);
-  while (written < 0 && errno == EINTR);
-  return written == sizeof report;
+void send(int pipe, const Report& report) {
+  // Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
+  // listens.
+  while (::write(pipe, &report, sizeof report) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace
 
-bool report_pid(int pipe, pid_t pid) {
-  return send(pipe, {Report::pid, 0, pid, {}});
+void report_pid(int pipe, pid_t pid) {
+  send(pipe, {Report::pid, 0, pid, {}});
 }
 
 void report_ready(int pipe) {

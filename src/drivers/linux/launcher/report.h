@@ -22,7 +22,7 @@ struct Report {
   char step[48];
 };
 
-bool report_pid(int pipe, pid_t pid);  // false: nobody knows of it
+void report_pid(int pipe, pid_t pid);
 void report_ready(int pipe);
 [[noreturn]] void report_failure_and_exit(int pipe, const char* step, int error);
 
