@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "drivers/linux/launcher/files.h"
 #include "drivers/linux/launcher/kernel.h"
@@ -81,7 +82,10 @@ int make_skeleton(Build&) {
   for (const char* name : {"bin", "sbin", "lib", "lib64", "lib32", "libx32"}) {
     struct stat host;
     const std::string path = std::string{"/"} + name;
-    if (::lstat(path.c_str(), &host) != 0) continue;
+    if (::lstat(path.c_str(), &host) != 0) {
+      if (errno == ENOENT) continue;
+      return errno;
+    }
     if (::symlinkat((std::string{"usr/"} + name).c_str(), lower.get(), name) != 0) return errno;
   }
   return 0;
@@ -91,19 +95,22 @@ int make_skeleton(Build&) {
 int copy_alternatives(int etc) {
   if (::mkdirat(etc, "alternatives", 0755) != 0) return errno;
   const Fd target{::openat(etc, "alternatives", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  DIR* entries = ::opendir("/etc/alternatives");
-  if (entries == nullptr) return 0;  // not a Debian
-  while (const dirent* entry = ::readdir(entries)) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries{::opendir("/etc/alternatives"), ::closedir};
+  if (!entries) return errno == ENOENT ? 0 : errno;  // not a Debian
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(entries.get());
+    if (entry == nullptr) return errno;
     char link[PATH_MAX];
-    const ssize_t length = ::readlinkat(::dirfd(entries), entry->d_name, link, sizeof link - 1);
-    if (length <= 0) continue;
+    const ssize_t length =
+        ::readlinkat(::dirfd(entries.get()), entry->d_name, link, sizeof link - 1);
+    if (length < 0 && errno != EINVAL) return errno;
+    if (length <= 0) continue;  // no link
     link[length] = '\0';
     if (std::strncmp(link, "/usr/", 5) == 0 || std::strncmp(link, "/bin/", 5) == 0) {
-      if (::symlinkat(link, target.get(), entry->d_name) != 0) continue;  // one tool less
+      if (::symlinkat(link, target.get(), entry->d_name) != 0) return errno;
     }
   }
-  ::closedir(entries);
-  return 0;
 }
 
 int write_etc(Build&) {
