@@ -280,6 +280,7 @@ int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
                       ::setresuid(first, first, first) == 0 && ::unshare(CLONE_NEWUSER) == 0;
     const unsigned char error = made ? 0 : static_cast<unsigned char>(errno);
     [[maybe_unused]] ssize_t ignored = ::write(ready_write.get(), &error, 1);
+    ready_write.reset();  // if that failed, the launcher sees the end of it
     ignored = ::read(done_read.get(), &byte, 1);  // until the launcher holds the namespace
     ::_exit(0);
   }
@@ -323,6 +324,7 @@ int build_template(int owner, int runtime, Template& result, std::string& step) 
     Build build{owner, runtime_mount.get(), usr.get(), status_write.get()};
     run_steps(kBuildSteps, build);
     report_ready(status_write.get());
+    status_write.reset();  // if that failed, the launcher sees the end of it
     char byte = 0;
     [[maybe_unused]] const ssize_t ignored = ::read(done_read.get(), &byte, 1);
     ::_exit(0);
