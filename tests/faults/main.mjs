@@ -54,7 +54,7 @@ function faultsOf(program, calls) {
     if (!places.has(key)) places.set(key, { name, numbers: [] });
     places.get(key).numbers.push(nth);
   }
-  return [...places.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).flatMap(({ name, numbers }) => {
+  return [...places.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
     const chosen = new Set([numbers[0], numbers[numbers.length >> 1], numbers.at(-1)]);
     const kinds = errors[name] ?? assert.fail(`errors.mjs does not know ${name}`);
     return kinds.flatMap((error) => numbers.map((nth) => ({ program, name, error, nth, chosen: chosen.has(nth) })));
