@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <string>
+#include <type_traits>
 
 namespace {
 
@@ -90,7 +90,7 @@ Plan* the_plan() {
 // True if this is the call that is to fail.
 bool is_chosen(const char* name, void* caller) {
   Plan* plan = the_plan();
-  if (plan == nullptr) return false;
+  if (plan == nullptr || name == nullptr) return false;
   const auto site = static_cast<uint64_t>(static_cast<char*>(caller) - &__executable_start);
   if (plan->nth == 0) {
     const uint32_t index = plan->recorded++;
@@ -122,18 +122,33 @@ ssize_t allowed(const char* name, void* caller, size_t size) {
 
 #define CALLER __builtin_return_address(0)
 
-// WRAP(result, name, parameters): declares the real function and begins the one in its place.
-#define WRAP(result, name, ...)                 \
+// WRAP(name, result, parameters) declares the real function and begins the one in its place. CALL
+// is all of it for a function that fails with -1 or a null pointer and errno; `kind` is the name
+// under which the plan knows the call, or null.
+#define WRAP(name, result, ...)                 \
   extern "C" result __real_##name(__VA_ARGS__); \
   extern "C" result __wrap_##name(__VA_ARGS__)
-
-// Functions that return -1, or a null pointer, and set errno: all that they need to know is a name.
-#define FAIL(name) \
-  if (fails(name, CALLER)) return -1
+#define CALL(name, result, kind, parameters, arguments)                       \
+  extern "C" result __real_##name parameters;                                 \
+  extern "C" result __wrap_##name parameters {                                \
+    return fails(kind, CALLER) ? failure<result>() : __real_##name arguments; \
+  }
 
 namespace {
 
 extern "C" int __real_fcntl(int, int, long);
+
+template <class Result>
+Result failure() {
+  if constexpr (std::is_pointer_v<Result>)
+    return nullptr;
+  else
+    return -1;
+}
+
+const char* kind_of_fcntl(int command) {
+  return command == F_DUPFD_CLOEXEC || command == F_DUPFD ? "dup" : nullptr;
+}
 
 const char* kind_of_open(int flags) {
   return (flags & O_CREAT) != 0 ? "create" : "open";
@@ -155,305 +170,151 @@ const char* kind_of_write(int fd) {
 
 // Files
 
-WRAP(int, open, const char* path, int flags, mode_t mode) {
-  FAIL(kind_of_open(flags));
-  return __real_open(path, flags, mode);
-}
-WRAP(int, open64, const char* path, int flags, mode_t mode) {
-  FAIL(kind_of_open(flags));
-  return __real_open64(path, flags, mode);
-}
-WRAP(int, openat, int directory, const char* path, int flags, mode_t mode) {
-  FAIL(kind_of_open(flags));
-  return __real_openat(directory, path, flags, mode);
-}
-WRAP(int, openat64, int directory, const char* path, int flags, mode_t mode) {
-  FAIL(kind_of_open(flags));
-  return __real_openat64(directory, path, flags, mode);
-}
-WRAP(DIR*, opendir, const char* path) {
-  return fails("opendir", CALLER) ? nullptr : __real_opendir(path);
-}
-WRAP(DIR*, fdopendir, int fd) {
-  return fails("fdopendir", CALLER) ? nullptr : __real_fdopendir(fd);
-}
-WRAP(dirent*, readdir, DIR* entries) {
-  return fails("readdir", CALLER) ? nullptr : __real_readdir(entries);
-}
-WRAP(int, stat, const char* path, struct stat* info) {
-  FAIL("stat");
-  return __real_stat(path, info);
-}
-WRAP(int, lstat, const char* path, struct stat* info) {
-  FAIL("stat");
-  return __real_lstat(path, info);
-}
-WRAP(int, fstat, int fd, struct stat* info) {
-  FAIL("stat");
-  return __real_fstat(fd, info);
-}
-WRAP(int, fstatat, int directory, const char* path, struct stat* info, int flags) {
-  FAIL("stat");
-  return __real_fstatat(directory, path, info, flags);
-}
-WRAP(int, statx, int directory, const char* path, int flags, unsigned mask, struct statx* info) {
-  FAIL("stat");
-  return __real_statx(directory, path, flags, mask, info);
-}
-WRAP(int, access, const char* path, int mode) {
-  FAIL("access");
-  return __real_access(path, mode);
-}
-WRAP(int, faccessat, int directory, const char* path, int mode, int flags) {
-  FAIL("access");
-  return __real_faccessat(directory, path, mode, flags);
-}
-WRAP(ssize_t, readlink, const char* path, char* buffer, size_t size) {
-  FAIL("readlink");
-  return __real_readlink(path, buffer, size);
-}
-WRAP(ssize_t, readlinkat, int directory, const char* path, char* buffer, size_t size) {
-  FAIL("readlink");
-  return __real_readlinkat(directory, path, buffer, size);
-}
-WRAP(int, mkdir, const char* path, mode_t mode) {
-  FAIL("mkdir");
-  return __real_mkdir(path, mode);
-}
-WRAP(int, mkdirat, int directory, const char* path, mode_t mode) {
-  FAIL("mkdir");
-  return __real_mkdirat(directory, path, mode);
-}
-WRAP(int, symlinkat, const char* target, int directory, const char* path) {
-  FAIL("symlink");
-  return __real_symlinkat(target, directory, path);
-}
-WRAP(int, rename, const char* from, const char* to) {
-  FAIL("rename");
-  return __real_rename(from, to);
-}
-WRAP(int, renameat2, int from, const char* old_path, int to, const char* path, unsigned flags) {
-  FAIL("rename");
-  return __real_renameat2(from, old_path, to, path, flags);
-}
-WRAP(int, unlink, const char* path) {
-  FAIL("unlink");
-  return __real_unlink(path);
-}
-WRAP(int, unlinkat, int directory, const char* path, int flags) {
-  FAIL("unlink");
-  return __real_unlinkat(directory, path, flags);
-}
-WRAP(int, fchmod, int fd, mode_t mode) {
-  FAIL("chmod");
-  return __real_fchmod(fd, mode);
-}
-WRAP(int, fchmodat, int directory, const char* path, mode_t mode, int flags) {
-  FAIL("chmod");
-  return __real_fchmodat(directory, path, mode, flags);
-}
-WRAP(int, fchown, int fd, uid_t user, gid_t group) {
-  FAIL("chown");
-  return __real_fchown(fd, user, group);
-}
-WRAP(int, fchownat, int directory, const char* path, uid_t user, gid_t group, int flags) {
-  FAIL("chown");
-  return __real_fchownat(directory, path, user, group, flags);
-}
-WRAP(int, ftruncate, int fd, off_t size) {
-  FAIL("ftruncate");
-  return __real_ftruncate(fd, size);
-}
-WRAP(int, fsync, int fd) {
-  FAIL("fsync");
-  return __real_fsync(fd);
-}
-WRAP(int, flock, int fd, int operation) {
-  FAIL("flock");
-  return __real_flock(fd, operation);
-}
-WRAP(int, chdir, const char* path) {
-  FAIL("chdir");
-  return __real_chdir(path);
-}
+CALL(open, int, kind_of_open(flags), (const char* path, int flags, mode_t mode),
+     (path, flags, mode))
+CALL(open64, int, kind_of_open(flags), (const char* path, int flags, mode_t mode),
+     (path, flags, mode))
+CALL(openat, int, kind_of_open(flags), (int directory, const char* path, int flags, mode_t mode),
+     (directory, path, flags, mode))
+CALL(openat64, int, kind_of_open(flags), (int directory, const char* path, int flags, mode_t mode),
+     (directory, path, flags, mode))
+CALL(opendir, DIR*, "opendir", (const char* path), (path))
+CALL(fdopendir, DIR*, "fdopendir", (int fd), (fd))
+CALL(readdir, dirent*, "readdir", (DIR * entries), (entries))
+CALL(stat, int, "stat", (const char* path, struct stat* info), (path, info))
+CALL(lstat, int, "stat", (const char* path, struct stat* info), (path, info))
+CALL(fstat, int, "stat", (int fd, struct stat* info), (fd, info))
+CALL(fstatat, int, "stat", (int directory, const char* path, struct stat* info, int flags),
+     (directory, path, info, flags))
+CALL(statx, int, "stat",
+     (int directory, const char* path, int flags, unsigned mask, struct statx* info),
+     (directory, path, flags, mask, info))
+CALL(access, int, "access", (const char* path, int mode), (path, mode))
+CALL(faccessat, int, "access", (int directory, const char* path, int mode, int flags),
+     (directory, path, mode, flags))
+CALL(readlink, ssize_t, "readlink", (const char* path, char* buffer, size_t size),
+     (path, buffer, size))
+CALL(readlinkat, ssize_t, "readlink", (int directory, const char* path, char* buffer, size_t size),
+     (directory, path, buffer, size))
+CALL(mkdir, int, "mkdir", (const char* path, mode_t mode), (path, mode))
+CALL(mkdirat, int, "mkdir", (int directory, const char* path, mode_t mode), (directory, path, mode))
+CALL(symlinkat, int, "symlink", (const char* target, int directory, const char* path),
+     (target, directory, path))
+CALL(rename, int, "rename", (const char* from, const char* to), (from, to))
+CALL(renameat2, int, "rename",
+     (int from, const char* old_path, int to, const char* path, unsigned flags),
+     (from, old_path, to, path, flags))
+CALL(unlink, int, "unlink", (const char* path), (path))
+CALL(unlinkat, int, "unlink", (int directory, const char* path, int flags),
+     (directory, path, flags))
+CALL(fchmod, int, "chmod", (int fd, mode_t mode), (fd, mode))
+CALL(fchmodat, int, "chmod", (int directory, const char* path, mode_t mode, int flags),
+     (directory, path, mode, flags))
+CALL(fchown, int, "chown", (int fd, uid_t user, gid_t group), (fd, user, group))
+CALL(fchownat, int, "chown", (int directory, const char* path, uid_t user, gid_t group, int flags),
+     (directory, path, user, group, flags))
+CALL(ftruncate, int, "ftruncate", (int fd, off_t size), (fd, size))
+CALL(fsync, int, "fsync", (int fd), (fd))
+CALL(flock, int, "flock", (int fd, int operation), (fd, operation))
+CALL(chdir, int, "chdir", (const char* path), (path))
 
 // Descriptors
 
-WRAP(int, fcntl, int fd, int command, long argument) {
-  if (command == F_DUPFD_CLOEXEC || command == F_DUPFD) FAIL("dup");
-  return __real_fcntl(fd, command, argument);
-}
-WRAP(int, fcntl64, int fd, int command, long argument) {
-  if (command == F_DUPFD_CLOEXEC || command == F_DUPFD) FAIL("dup");
-  return __real_fcntl64(fd, command, argument);
-}
-WRAP(int, dup2, int from, int to) {
-  FAIL("dup2");
-  return __real_dup2(from, to);
-}
-WRAP(int, pipe, int* ends) {
-  FAIL("pipe");
-  return __real_pipe(ends);
-}
-WRAP(int, pipe2, int* ends, int flags) {
-  FAIL("pipe");
-  return __real_pipe2(ends, flags);
-}
-WRAP(int, eventfd, unsigned count, int flags) {
-  FAIL("eventfd");
-  return __real_eventfd(count, flags);
-}
-WRAP(int, signalfd, int fd, const sigset_t* mask, int flags) {
-  FAIL("signalfd");
-  return __real_signalfd(fd, mask, flags);
-}
-WRAP(int, timerfd_create, int clock, int flags) {
-  FAIL("timerfd_create");
-  return __real_timerfd_create(clock, flags);
-}
-WRAP(int, memfd_create, const char* name, unsigned flags) {
-  FAIL("memfd_create");
-  return __real_memfd_create(name, flags);
-}
-WRAP(int, inotify_init1, int flags) {
-  FAIL("inotify_init");
-  return __real_inotify_init1(flags);
-}
-WRAP(int, inotify_add_watch, int fd, const char* path, uint32_t mask) {
-  FAIL("inotify_add_watch");
-  return __real_inotify_add_watch(fd, path, mask);
-}
-WRAP(int, epoll_create1, int flags) {
-  FAIL("epoll_create");
-  return __real_epoll_create1(flags);
-}
-WRAP(int, epoll_ctl, int epoll, int operation, int fd, epoll_event* event) {
-  if (operation == EPOLL_CTL_ADD) FAIL("epoll_ctl");
-  return __real_epoll_ctl(epoll, operation, fd, event);
-}
-WRAP(int, epoll_wait, int epoll, epoll_event* events, int count, int timeout) {
-  FAIL("poll");
-  return __real_epoll_wait(epoll, events, count, timeout);
-}
-WRAP(int, poll, pollfd* waits_for, nfds_t count, int timeout) {
-  FAIL("poll");
-  return __real_poll(waits_for, count, timeout);
-}
-WRAP(ssize_t, read, int fd, void* data, size_t size) {
+CALL(fcntl, int, kind_of_fcntl(command), (int fd, int command, long argument),
+     (fd, command, argument))
+CALL(fcntl64, int, kind_of_fcntl(command), (int fd, int command, long argument),
+     (fd, command, argument))
+CALL(dup2, int, "dup2", (int from, int to), (from, to))
+CALL(pipe, int, "pipe", (int* ends), (ends))
+CALL(pipe2, int, "pipe", (int* ends, int flags), (ends, flags))
+CALL(eventfd, int, "eventfd", (unsigned count, int flags), (count, flags))
+CALL(signalfd, int, "signalfd", (int fd, const sigset_t* mask, int flags), (fd, mask, flags))
+CALL(timerfd_create, int, "timerfd_create", (int clock, int flags), (clock, flags))
+CALL(memfd_create, int, "memfd_create", (const char* name, unsigned flags), (name, flags))
+CALL(inotify_init1, int, "inotify_init", (int flags), (flags))
+CALL(inotify_add_watch, int, "inotify_add_watch", (int fd, const char* path, uint32_t mask),
+     (fd, path, mask))
+CALL(epoll_create1, int, "epoll_create", (int flags), (flags))
+CALL(epoll_ctl, int, operation == EPOLL_CTL_ADD ? "epoll_ctl" : nullptr,
+     (int epoll, int operation, int fd, epoll_event* event), (epoll, operation, fd, event))
+CALL(epoll_wait, int, "poll", (int epoll, epoll_event* events, int count, int timeout),
+     (epoll, events, count, timeout))
+CALL(poll, int, "poll", (pollfd * waits_for, nfds_t count, int timeout),
+     (waits_for, count, timeout))
+WRAP(read, ssize_t, int fd, void* data, size_t size) {
   const ssize_t count = allowed(kind_of_read(fd), CALLER, size);
   return count < 0 ? -1 : __real_read(fd, data, static_cast<size_t>(count));
 }
-WRAP(ssize_t, pread, int fd, void* data, size_t size, off_t at) {
+WRAP(pread, ssize_t, int fd, void* data, size_t size, off_t at) {
   const ssize_t count = allowed("read", CALLER, size);
   return count < 0 ? -1 : __real_pread(fd, data, static_cast<size_t>(count), at);
 }
-WRAP(ssize_t, readv, int fd, const iovec* parts, int count) {
+WRAP(readv, ssize_t, int fd, const iovec* parts, int count) {
   const ssize_t size = allowed(kind_of_read(fd), CALLER, SIZE_MAX / 2);
   if (size < 0) return -1;
   return size == 1 ? __real_read(fd, parts->iov_base, 1) : __real_readv(fd, parts, count);
 }
-WRAP(ssize_t, write, int fd, const void* data, size_t size) {
+WRAP(write, ssize_t, int fd, const void* data, size_t size) {
   const ssize_t count = allowed(kind_of_write(fd), CALLER, size);
   return count < 0 ? -1 : __real_write(fd, data, static_cast<size_t>(count));
 }
-WRAP(ssize_t, writev, int fd, const iovec* parts, int count) {
+WRAP(writev, ssize_t, int fd, const iovec* parts, int count) {
   const ssize_t size = allowed(kind_of_write(fd), CALLER, SIZE_MAX / 2);
   if (size < 0) return -1;
   return size == 1 ? __real_write(fd, parts->iov_base, 1) : __real_writev(fd, parts, count);
 }
-WRAP(ssize_t, sendfile, int to, int from, off_t* at, size_t size) {
+WRAP(sendfile, ssize_t, int to, int from, off_t* at, size_t size) {
   const ssize_t count = allowed("write", CALLER, size);
   return count < 0 ? -1 : __real_sendfile(to, from, at, static_cast<size_t>(count));
 }
 
 // Sockets
 
-WRAP(int, socket, int domain, int type, int protocol) {
-  FAIL("socket");
-  return __real_socket(domain, type, protocol);
-}
-WRAP(int, socketpair, int domain, int type, int protocol, int* ends) {
-  FAIL("socket");
-  return __real_socketpair(domain, type, protocol, ends);
-}
-WRAP(int, bind, int fd, const sockaddr* address, socklen_t size) {
-  FAIL("bind");
-  return __real_bind(fd, address, size);
-}
-WRAP(int, listen, int fd, int backlog) {
-  FAIL("bind");
-  return __real_listen(fd, backlog);
-}
-WRAP(int, connect, int fd, const sockaddr* address, socklen_t size) {
-  FAIL("connect");
-  return __real_connect(fd, address, size);
-}
-WRAP(ssize_t, recvmsg, int fd, msghdr* message, int flags) {
-  FAIL(waits(fd) ? "recvmsg" : "recvmsg ready");
-  return __real_recvmsg(fd, message, flags);
-}
-WRAP(ssize_t, sendmsg, int fd, const msghdr* message, int flags) {
-  FAIL(waits(fd) ? "sendmsg" : "sendmsg ready");
-  return __real_sendmsg(fd, message, flags);
-}
+CALL(socket, int, "socket", (int domain, int type, int protocol), (domain, type, protocol))
+CALL(socketpair, int, "socket", (int domain, int type, int protocol, int* ends),
+     (domain, type, protocol, ends))
+CALL(bind, int, "bind", (int fd, const sockaddr* address, socklen_t size), (fd, address, size))
+CALL(listen, int, "bind", (int fd, int backlog), (fd, backlog))
+CALL(connect, int, "connect", (int fd, const sockaddr* address, socklen_t size),
+     (fd, address, size))
+CALL(recvmsg, ssize_t, waits(fd) ? "recvmsg" : "recvmsg ready",
+     (int fd, msghdr* message, int flags), (fd, message, flags))
+CALL(sendmsg, ssize_t, waits(fd) ? "sendmsg" : "sendmsg ready",
+     (int fd, const msghdr* message, int flags), (fd, message, flags))
 
 // Processes, namespaces and rights
 
-WRAP(int, posix_spawn, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+WRAP(posix_spawn, int, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
      const posix_spawnattr_t* attributes, char* const* argv, char* const* envp) {
   if (fails("posix_spawn", CALLER)) return errno;
   return __real_posix_spawn(pid, path, actions, attributes, argv, envp);
 }
-WRAP(int, pthread_create, pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+WRAP(pthread_create, int, pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
      void* argument) {
   if (fails("pthread_create", CALLER)) return errno;
   return __real_pthread_create(thread, attributes, run, argument);
 }
-WRAP(pid_t, waitpid, pid_t pid, int* status, int options) {
-  FAIL("wait");
-  return __real_waitpid(pid, status, options);
-}
-WRAP(pid_t, wait4, pid_t pid, int* status, int options, rusage* usage) {
-  FAIL("wait");
-  return __real_wait4(pid, status, options, usage);
-}
-WRAP(int, execve, const char* path, char* const* argv, char* const* envp) {
-  FAIL("execve");
-  return __real_execve(path, argv, envp);
-}
-WRAP(int, setns, int fd, int type) {
-  FAIL("setns");
-  return __real_setns(fd, type);
-}
-WRAP(int, unshare, int flags) {
-  FAIL("unshare");
-  return __real_unshare(flags);
-}
-WRAP(int, mount, const char* source, const char* target, const char* type, unsigned long flags,
-     const void* data) {
-  FAIL("mount");
-  return __real_mount(source, target, type, flags, data);
-}
-WRAP(int, umount2, const char* target, int flags) {
-  FAIL("umount");
-  return __real_umount2(target, flags);
-}
-WRAP(int, setresuid, uid_t real, uid_t effective, uid_t saved) {
-  FAIL("set ids");
-  return __real_setresuid(real, effective, saved);
-}
-WRAP(int, setresgid, gid_t real, gid_t effective, gid_t saved) {
-  FAIL("set ids");
-  return __real_setresgid(real, effective, saved);
-}
-WRAP(int, setgroups, size_t count, const gid_t* groups) {
-  FAIL("set ids");
-  return __real_setgroups(count, groups);
-}
-WRAP(int, prctl, int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-  FAIL("prctl");
-  return __real_prctl(option, a, b, c, d);
-}
+CALL(fork, pid_t, "clone", (), ())
+CALL(waitpid, pid_t, "wait", (pid_t pid, int* status, int options), (pid, status, options))
+CALL(wait4, pid_t, "wait", (pid_t pid, int* status, int options, rusage* usage),
+     (pid, status, options, usage))
+CALL(execve, int, "execve", (const char* path, char* const* argv, char* const* envp),
+     (path, argv, envp))
+CALL(setns, int, "setns", (int fd, int type), (fd, type))
+CALL(unshare, int, "unshare", (int flags), (flags))
+CALL(mount, int, "mount",
+     (const char* source, const char* target, const char* type, unsigned long flags,
+      const void* data),
+     (source, target, type, flags, data))
+CALL(umount2, int, "umount", (const char* target, int flags), (target, flags))
+CALL(setresuid, int, "set ids", (uid_t real, uid_t effective, uid_t saved),
+     (real, effective, saved))
+CALL(setresgid, int, "set ids", (gid_t real, gid_t effective, gid_t saved),
+     (real, effective, saved))
+CALL(setgroups, int, "set ids", (size_t count, const gid_t* groups), (count, groups))
+CALL(prctl, int, "prctl",
+     (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
+     (option, a, b, c, d))
 
 namespace {
 
@@ -467,6 +328,9 @@ constexpr Number kNumbers[] = {
     {SYS_open_tree, "open_tree"},
     {SYS_move_mount, "move_mount"},
     {SYS_mount_setattr, "mount_setattr"},
+    {SYS_fsopen, "fsopen"},
+    {SYS_fsconfig, "fsconfig"},
+    {SYS_fsmount, "fsmount"},
     {SYS_pivot_root, "pivot_root"},
     {SYS_seccomp, "seccomp"},
     {SYS_landlock_create_ruleset, "landlock_create"},
@@ -476,18 +340,21 @@ constexpr Number kNumbers[] = {
     {SYS_openat2, "open"},
 };
 
+const char* kind_of_syscall(long number) {
+  for (const Number& known : kNumbers) {
+    if (known.number == number) return known.name;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // A forked child returns from here too, on its copy of the stack.
-WRAP(long, syscall, long number, long a, long b, long c, long d, long e, long f) {
-  for (const Number& known : kNumbers) {
-    if (known.number == number) FAIL(known.name);
-  }
-  return __real_syscall(number, a, b, c, d, e, f);
-}
+CALL(syscall, long, kind_of_syscall(number),
+     (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
 
 // operator new(size_t), from the moment on when the program says what is to happen.
-WRAP(void*, _Znwm, size_t size) {
+WRAP(_Znwm, void*, size_t size) {
   const std::new_handler on_failure = std::get_new_handler();
   if (on_failure != nullptr && fails("new", CALLER)) on_failure();
   return __real__Znwm(size);

@@ -23,9 +23,9 @@ namespace {
 
 }  // namespace
 
-int main() {
-  std::set_new_handler(end_without_memory);
+int main(int argc, char** argv) {
   using belljar::launcher::kControlFd;
+  std::set_new_handler(end_without_memory);
   int type = 0;
   socklen_t size = sizeof type;
   if (::getsockopt(kControlFd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
@@ -49,5 +49,5 @@ int main() {
   ::umask(022);
   if (::chdir("/") != 0) return 1;
   ::setenv("PATH", "/usr/bin:/bin", 1);
-  return belljar::launcher::Launcher{kControlFd}.run();
+  return belljar::launcher::Launcher{kControlFd, belljar::launcher::find_place(argc, argv)}.run();
 }
