@@ -38,11 +38,12 @@ void freeze_and_kill(int directory, const std::string& path) {
 }  // namespace
 
 void kill_group(int directory, const std::string& path) {
-  // Nobody asks a second time, so a descriptor or memory that is missing is waited for.
+  // Nobody asks a second time, so a descriptor or memory that is missing is waited for. Where the
+  // file or the group does not exist there is nothing to wait for.
   int error = 0;
   for (int tries = 0; tries < kKillTries; ++tries) {
     error = write_file_at(directory, (path + "/cgroup.kill").c_str(), "1");
-    if (error != EMFILE && error != ENFILE && error != ENOMEM) break;
+    if (error == 0 || error == ENOENT || error == ENODEV) break;
     ::usleep(1000);
   }
   if (error == 0) return;
