@@ -37,9 +37,9 @@ const record = async (program) => {
   programs[program].record();
   const { posture, trouble } = await run();
   assert.deepEqual(trouble, [], 'nothing fails without a fault');
-  const { calls, ended } = programs[program].read();
+  const { calls } = programs[program].read();
   programs[program].remove();
-  assert.ok(ended && calls.length > 0, `${program} was built with the injector`);
+  assert.ok(calls.length > 0, `${program} was built with the injector`);
   return { posture, calls };
 };
 

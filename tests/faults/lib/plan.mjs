@@ -39,12 +39,11 @@ export class Plan {
     writeFileSync(this.path, bytes);
   }
 
-  // { fired, site, ended, calls }: whether and where the fault came about, whether the program ended by itself, and
-  // what was recorded.
+  // { fired, site, calls }: whether and where the fault came about, and what was recorded.
   read() {
     const bytes = readFileSync(this.path);
     const calls = [];
-    for (let i = 0; i < Math.min(bytes.readUInt32LE(56), bytes.readUInt32LE(40)); ++i) calls.push(call(bytes, headSize + callSize * i));
-    return { fired: bytes.readUInt32LE(48) === 1, site: call(bytes, 0).site, ended: bytes.readUInt32LE(52) === 1, calls };
+    for (let i = 0; i < Math.min(bytes.readUInt32LE(52), bytes.readUInt32LE(40)); ++i) calls.push(call(bytes, headSize + callSize * i));
+    return { fired: bytes.readUInt32LE(48) === 1, site: call(bytes, 0).site, calls };
   }
 }
