@@ -11,7 +11,7 @@ import { killAll, livesOn, namesOf, slotOf } from './lib/leftovers.mjs';
 import { Plan } from './lib/plan.mjs';
 import { play } from './lib/scenario.mjs';
 
-const sampleSize = 110; // what CI has time for
+const sampleSize = 180; // what CI has time for
 const directory = dirname(belljar);
 const files = join(directory, 'files');
 const programs = { belljar: new Plan(belljar), launcher: new Plan(`${belljar}-launcher`) };
