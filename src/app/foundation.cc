@@ -52,6 +52,7 @@ void give_away(int directory) {
 // then, because the way to it may lead through somebody's home.
 void keep_data_directory(Foundation& foundation) {
   make_directories(foundation.data_dir + "/runtimes");
+  make_directories(foundation.data_dir + "/downloads", 0700);
   foundation.data = open_directory(foundation.data_dir);
   if (!foundation.was_root) return;
   const Fd runtimes = open_directory(foundation.data_dir + "/runtimes");

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 
 import { connect } from './lib/client.mjs';
+import { ownDirectory } from './lib/directories.mjs';
 
 const badPaths = ['../x', 'a/../../x', '/etc/passwd', '/workspace/x', '', '..', 'files/..', 'a\0b', `${'x'.repeat(5000)}`];
 
 for (const [mode, shared] of [['without FILES_DIR', false], ['with FILES_DIR', true]]) {
   describe(mode, () => {
-    const directory = shared ? mkdtempSync(join(tmpdir(), 'belljar-tools-')) : undefined;
+    const directory = shared ? ownDirectory('belljar-tools-') : undefined;
     let client;
     before(async () => (client = await connect({ env: shared ? { FILES_DIR: directory } : {} })));
     beforeEach(() => {
@@ -258,7 +259,7 @@ for (const [mode, shared] of [['without FILES_DIR', false], ['with FILES_DIR', t
 }
 
 test('with FILES_DIR new files belong to its owner, by the tool as by a program', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'belljar-tools-'));
+  const directory = ownDirectory('belljar-tools-');
   t.after(() => rmSync(directory, { recursive: true }));
   const client = await connect({ env: { FILES_DIR: directory } });
   t.after(() => client.close());

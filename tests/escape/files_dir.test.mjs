@@ -1,6 +1,6 @@
 // HF: hostile files in FILES_DIR, and ways from there to the rest of the host.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 
 import { until } from '../e2e/lib/wait.mjs';
-import { attackFiles } from './lib/hostile_files.mjs';
+import { attackFiles, leave, result } from './lib/hostile_files.mjs';
 import { onlyThese, openJar } from './lib/jar.mjs';
 import { nr, onlyX64 } from './lib/syscalls.mjs';
 
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 after(() => rmSync(parent, { recursive: true, force: true, maxRetries: 3 }));
 
-attackFiles(jar, true);
+attackFiles(jar, directory);
 
 test('CP06 no file of the owner with set-user-ID or set-group-ID appears on the host', onlyX64, async () => {
   const seen = await jar.inside((nr) => {
@@ -69,13 +69,13 @@ test('CP02 a set-user-ID program that the host has put there gives nobody anythi
   for (const flag of ['nosuid', 'nodev']) assert.ok(seen.flags.includes(flag), flag);
 });
 
-test('DV a device that the host has put there cannot be opened', async () => {
+test('DV04 a device that the host has put there cannot be opened', async () => {
   execFileSync('mknod', ['-m', '666', path('zero'), 'c', '1', '5']);
   const seen = await jar.inside(() => tryToRead(['files/zero']));
   onlyThese(seen, 'EACCES');
 });
 
-test('NS a link that leads out of the directory leads into the sandbox', async () => {
+test('NS04 a link that leads out of the directory leads into the sandbox', async () => {
   symlinkSync(jar.watch.canary, path('absolute'));
   symlinkSync(`../../../../../..${jar.watch.canary}`, path('relative'));
   symlinkSync('../../../../../../etc/passwd', path('passwd'));
@@ -85,7 +85,7 @@ test('NS a link that leads out of the directory leads into the sandbox', async (
   assert.deepEqual(seen, { 'files/absolute': 'ENOENT', 'files/relative': 'ENOENT', passwd: true });
 });
 
-test('NS the directory above is the workspace, by any way', async () => {
+test('NS04 the directory above is the workspace, by any way', async () => {
   const above = await jar.inside(() => {
     fs.mkdirSync('files/a/b', { recursive: true });
     process.chdir('files/a/b');
@@ -94,7 +94,7 @@ test('NS the directory above is the workspace, by any way', async () => {
   assert.deepEqual(above, ['/workspace/files', '/workspace', '/', '/']);
 });
 
-test('NS a directory that the host moves out while a program is in it is no way to the host', async (t) => {
+test('NS04 HF09 a directory that the host moves out while a program is in it is no way to the host', async (t) => {
   mkdirSync(path('d/e'), { recursive: true });
   writeFileSync(join(parent, 'secret'), 'secret');
   const session = await jar.session(t);
@@ -115,14 +115,14 @@ test('NS a directory that the host moves out while a program is in it is no way 
   assert.deepEqual(await inside, []);
 });
 
-test('HF files of the host and of the base layer cannot be linked into it', async () => {
+test('NS24 files of the host and of the base layer cannot be linked into it', async () => {
   const seen = await jar.inside(() => outcomes(Object.fromEntries(['/usr/bin/true', '/etc/passwd', '/proc/self/exe', '/usr/local/bin/node', '/workspace/package.json']
     .map((source) => [source, () => fs.linkSync(source, 'files/linked')]))));
   onlyThese(seen, 'EXDEV', 'EPERM', 'EACCES');
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('HF a file with another name outside is changed only by who may write it, and nothing is learned of that name', async () => {
+test('HF25 a file with another name outside is changed only by who may write it, and nothing is learned of that name', async () => {
   const outside = join(parent, 'outside');
   writeFileSync(outside, 'linked', { mode: 0o444 });
   execFileSync('chown', ['1234:1234', outside]);
@@ -161,4 +161,83 @@ test('HF25 ids cannot be given away, nor taken', async () => {
   });
   onlyThese(seen, 'EPERM', 'EINVAL', 'EOVERFLOW');
   assert.deepEqual([lstatSync(path('mine')).uid, lstatSync(path('theirs')).uid], [lstatSync(directory).uid, 1234]);
+});
+
+test('NS14 a directory that is exchanged for a link while other sandboxes start gives none of them another mount', onlyX64, async (t) => {
+  writeFileSync(path('mine'), 'mine');
+  const swapper = await jar.session(t);
+  await leave(jar, swapper, (folder) => {
+    fs.mkdirSync('/workspace/files/d', { recursive: true });
+    try { fs.symlinkSync(folder, '/workspace/files/l'); } catch {}
+    for (const [one, other] of [['files/d', 'files/x'], ['files/l', 'files/d'], ['files/d', 'files/l'], ['files/x', 'files/d']]) fs.renameSync(`/workspace/${one}`, `/workspace/${other}`);
+    for (const place of ['files', 'node_modules']) try { fs.renameSync(`/workspace/${place}`, '/workspace/away'); fs.symlinkSync(folder, `/workspace/${place}`); } catch {}
+  }, jar.watch.directory);
+  for (let n = 0; n < 6; n++) {
+    const seen = await jar.inside(() => ({ mine: fs.readFileSync('files/mine', 'utf8'), root: fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(' /workspace')).map((line) => line.split(' ').slice(3, 5).join(' ')), names: fs.readdirSync('files').includes('canary') }));
+    assert.equal(seen.mine, 'mine');
+    assert.equal(seen.names, false);
+    assert.equal(seen.root.length, 1);
+    assert.match(seen.root[0], /shared \/workspace\/files$/);
+  }
+});
+
+test('HF22 what is planted for tools of the host is named in the report, and has no more rights than asked for', async (t) => {
+  const traps = ['.git/hooks/pre-commit', '.vscode/tasks.json', '.envrc', 'Makefile', '.bashrc', 'node_modules/.bin/ls', '.npmrc'];
+  const seen = await result(jar, await jar.session(t), (all) => all.forEach((name) => {
+    fs.mkdirSync(`files/${name}`.replace(/[^/]*$/, ''), { recursive: true });
+    fs.writeFileSync(`files/${name}`, 'id > /tmp/trapped', { mode: 0o755 });
+  }), traps);
+  assert.deepEqual(seen.files.map((file) => file.path).filter((name) => !name.endsWith('/')).sort(), [...traps].sort());
+  for (const name of traps) assert.equal(lstatSync(path(name)).uid, lstatSync(directory).uid);
+});
+
+// Positive controls: what the attacks above do to code that opens what it finds.
+const outsider = () => {
+  const file = join(parent, 'outsider');
+  writeFileSync(file, 'foreign', { mode: 0o600 });
+  return file;
+};
+
+test('control: HF01 HF04 HF05 HF13 code that opens, follows and splits is fooled by these files', async () => {
+  const target = outsider();
+  await jar.inside((target) => {
+    fs.symlinkSync(target, 'files/link');
+    fs.symlinkSync(`/proc/self/root${target}`, 'files/magic');
+    fs.writeFileSync('files/one\ntwo', '');
+    cp.execSync('mkfifo files/fifo');
+  }, { data: target });
+  for (const name of ['link', 'magic']) assert.equal(readFileSync(path(name), 'utf8'), 'foreign');
+  assert.equal(spawnSync('cat', [path('fifo')], { timeout: 200 }).signal, 'SIGTERM', 'it waits for ever');
+  assert.equal(String(spawnSync('ls', [directory]).stdout).trim().split('\n').length, 5, 'four names');
+});
+
+test('control: HF08 HF09 code that looks first and opens then loses the race', { timeout: 40_000 }, async (t) => {
+  const target = outsider();
+  await leave(jar, await jar.session(t), (target) => {
+    for (let n = 0; n < 100; n++) {
+      try { fs.unlinkSync('/workspace/files/a'); } catch {}
+      fs.writeFileSync('/workspace/files/a', 'harmless');
+      fs.unlinkSync('/workspace/files/a');
+      fs.symlinkSync(target, '/workspace/files/a');
+    }
+  }, target);
+  const naive = () => {
+    try {
+      return lstatSync(path('a')).isFile() ? readFileSync(path('a'), 'utf8') : '';
+    } catch {
+      return '';
+    }
+  };
+  let tries = 1;
+  for (const end = performance.now() + 30_000; naive() !== 'foreign'; tries++) assert.ok(performance.now() < end, `${tries} tries`);
+  t.diagnostic(`lost after ${tries} tries`);
+});
+
+test('control: HF24 HF25 code that writes, or changes modes, by path does it to files elsewhere', async () => {
+  const target = outsider();
+  await jar.inside((target) => ['index.js', 'all'].forEach((name) => fs.symlinkSync(target, `files/${name}`)), { data: target });
+  writeFileSync(path('index.js'), 'overwritten');
+  assert.equal(readFileSync(target, 'utf8'), 'overwritten');
+  chmodSync(path('all'), 0o777);
+  assert.equal(lstatSync(target).mode & 0o777, 0o777);
 });

@@ -1,5 +1,7 @@
 // NS: out of the namespaces, the mounts and the root directory.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { hostNode, sha256 } from './lib/host.mjs';
@@ -144,4 +146,7 @@ test('NS26 socket families that have written into the page cache are refused, an
     [1, 2, 3, 5].map((type) => [`${name}.${type}`, nr.socket, family, type, 0]))), { data: { nr, families } });
   onlyThese(seen, 'ENOSYS');
   assert.equal(await jar.inside(hash), first);
+  // What is on the disk, past the cache that all share.
+  const onDisk = spawnSync('dd', ['if=/usr/bin/env', 'iflag=direct', 'bs=1M'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  if (onDisk.status === 0) assert.ok(onDisk.stdout.equals(readFileSync('/usr/bin/env')), 'cache and disk agree');
 });

@@ -36,7 +36,7 @@ const installed = (names, args = {}) => jar.inside(() => {
   return seen;
 }, { dependencies: list(names), ...args });
 
-test('NP01 NP08 no script of a package or of what it needs runs, whatever its name', async () => {
+test('NP01 NP08 NP18 no script of a package or of what it needs runs, whatever its name', async () => {
   const script = 'touch /tmp/script-ran /workspace/script-ran ./script-ran; (setsid sleep 1000 &) ; id';
   const scripts = Object.fromEntries(['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'dependencies', 'postuninstall'].map((name) => [name, script]));
   registry.add({ name: 'inner-scripts', manifest: { ...module_, scripts }, files: index });

@@ -14,12 +14,35 @@ const policy = readPolicy(readFileSync(`${root}src/drivers/linux/launcher/seccom
 const header = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h';
 const numbers = Object.fromEntries([...(existsSync(header) ? readFileSync(header, 'utf8') : '').matchAll(/#define __NR_(\w+) (\d+)/g)].map(([, name, number]) => [name, Number(number)]));
 
+// One verdict for each number from 0 to 1023 and some odd ones: by an entry, with one value in all arguments, and with bits
+// of the number set that the kernel does not look at.
+const sweep = async (abi, value, bits) => Object.fromEntries(await jar.inside((how) =>
+  probe('sweep', ...how).map((answer) => [answer.label, verdict(answer)]), { data: [abi, value, bits], timeoutMs: 30_000 }));
+const isRefusal = (verdict) => ['ENOSYS', 'SIGSYS', 'SIGILL'].includes(verdict);
+const isOdd = (number) => Number(number) < 0 || Number(number) > 1023;
+const some = (verdicts, wanted) => Object.fromEntries(Object.entries(verdicts).filter(([number]) => wanted(number)));
+const refusedNumbers = (verdicts) => Object.keys(verdicts).filter((number) => isRefusal(verdicts[number]));
+
 let table;
 test('SC05 every number from 0 to 1023 and the odd ones have the verdict in syscalls.golden', onlyX64, async () => {
-  const seen = await jar.inside(() => ['zero', 'ones'].map((which) => probe('sweep', which).map((answer) => [answer.label, verdict(answer)])), { timeoutMs: 30_000 });
-  table = numberTable(seen.map((rows) => Object.fromEntries(rows)), Object.fromEntries(Object.entries(numbers).map(([name, number]) => [number, name])));
-  const odd = Object.fromEntries(seen.flat().filter(([label]) => Number(label) < 0 || Number(label) > 1023));
-  onlyThese(odd, 'ENOSYS', 'SIGSYS'); // from 2^30 on it counts as x32
+  const [zero, ones] = [await sweep('native', '0', '0'), await sweep('native', '-1', '0')];
+  table = numberTable([zero, ones], Object.fromEntries(Object.entries(numbers).map(([name, number]) => [number, name])));
+  for (const verdicts of [zero, ones]) onlyThese(some(verdicts, isOdd), 'ENOSYS', 'SIGSYS'); // from 2^30 on it counts as x32
+  const upperArguments = await sweep('native', '0xffffffff00000000', '0');
+  const upperNumber = await sweep('native', '0', '0x100000000');
+  assert.deepEqual(refusedNumbers(upperArguments), refusedNumbers(zero), 'with the upper half of every argument set');
+  assert.deepEqual(refusedNumbers(upperNumber), refusedNumbers(zero), 'with the upper half of the number set');
+});
+
+test('SC01 SC02 SC05 every number of the i386 and x32 entries kills', onlyX64, async () => {
+  for (const abi of ['i386', 'x32']) {
+    for (const value of ['0', '-1']) {
+      const seen = await sweep(abi, value, '0');
+      onlyThese(some(seen, (number) => !isOdd(number)), 'SIGSYS');
+      onlyThese(some(seen, isOdd), 'SIGSYS', 'ENOSYS'); // -1 is no number to the kernel
+    }
+    if (table) table.push(`${abi}: every number from 0 to 1023 SIGSYS`);
+  }
 });
 
 test('SC04 SC14 every argument rule holds alone, with noise around it, and with the upper half of each int set', onlyX64, async () => {

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -27,6 +26,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <system_error>
 #include <type_traits>
 
 namespace {
@@ -280,10 +280,12 @@ WRAP(posix_spawn, int, pid_t* pid, const char* path, const posix_spawn_file_acti
   if (fails("posix_spawn", CALLER)) return errno;
   return __real_posix_spawn(pid, path, actions, attributes, argv, envp);
 }
-WRAP(pthread_create, int, pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
-     void* argument) {
-  if (fails("pthread_create", CALLER)) return errno;
-  return __real_pthread_create(thread, attributes, run, argument);
+// std::thread
+WRAP(_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE, void,
+     void* thread, void* state, void (*depend)()) {
+  if (fails("pthread_create", CALLER)) throw std::system_error{errno, std::generic_category()};
+  __real__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
+      thread, state, depend);
 }
 CALL(fork, pid_t, "clone", (), ())
 CALL(waitpid, pid_t, "wait", (pid_t pid, int* status, int options), (pid, status, options))

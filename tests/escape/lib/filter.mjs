@@ -16,7 +16,7 @@ export function readPolicy(text) {
 
 const errors = { 0: 'allowed', 1: 'EPERM', 38: 'ENOSYS' };
 // Bits that no rule looks at: the upper half of an int, as a careless comparison would not expect them.
-const upper = [0n, 1n << 32n, 1n << 63n, 0xffffffffn << 32n];
+const upper = [0n, 0xffffffffn << 32n, ...Array.from({ length: 32 }, (_, bit) => 1n << BigInt(32 + bit))];
 
 // One rule, several calls: as written; with all unlooked-at lower bits set; each with garbage in bits 32 to 63.
 export function argumentCases(rules, numbers) {

@@ -1,7 +1,8 @@
 // The invariants, seen from the host: whatever a sandbox tries, these hold while it lives and after it is gone.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -34,12 +35,33 @@ export function hostNode(version) {
 const firstId = 0x60000000; // kFirstId and kIdsPerSlot of slot.h
 const idsPerSlot = 65536;
 const idsPerSandbox = 16; // the first is init's, the second the programs'
+// tests/rootless/run: belljar is this user's, who has nothing else running, and perhaps a range of ids.
+const user = process.env.E2E_USER === undefined ? undefined : Number(process.env.E2E_USER);
+const subordinate = { first: 700_000, count: 65536 };
 const cgroupMounts = () =>
   [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 // Without those that end-to-end tests make (lib/directories.mjs), which may run at the same time.
 const mounts = () => new Set(read('/proc/self/mountinfo').trim().split('\n').filter((line) => !line.split(' ')[4].startsWith(join(tmpdir(), 'belljar-e2e-'))));
 const modules = () => read('/proc/modules').split('\n').map((line) => line.split(' ')[0]).sort().join(' ');
 const interfaces = () => readdirSync('/sys/class/net').sort().join(' ');
+
+// Files of the base layer, as the kernel has them in its cache, from where all sandboxes read them. Of a large one the
+// beginning, which is what gets executed first; NS12 compares all of Node.js.
+function baseLayer() {
+  const files = ['/usr/bin/env', '/usr/bin/dash', '/usr/bin/perl', '/usr/lib/os-release', process.execPath];
+  const beginning = Buffer.alloc(4 << 20);
+  return files.filter((path) => existsSync(path)).map((path) => {
+    const file = openSync(path);
+    const bytes = beginning.subarray(0, readSync(file, beginning));
+    closeSync(file);
+    return `${path} ${createHash('sha256').update(bytes).digest('hex')}`;
+  }).join('\n');
+}
+// How often the kernel has complained; undefined where its log is not for us.
+function complaints() {
+  const { status, stdout } = spawnSync('dmesg', { encoding: 'utf8', maxBuffer: 1 << 26 });
+  return status === 0 ? stdout.split('\n').filter((line) => /\bBUG: |WARNING: CPU|Oops: |KASAN|general protection fault, /.test(line)) : undefined;
+}
 
 // Everything that a sandbox must not change is remembered when this is made.
 export class Watch {
@@ -55,6 +77,8 @@ export class Watch {
     this.files = ['/etc/passwd', '/etc/hosts', belljar, join(dirname(belljar), 'belljar-launcher')];
     this.before = this.#state();
     this.mounts = mounts();
+    this.baseLayer = baseLayer();
+    this.complaints = complaints();
   }
 
   #state() {
@@ -67,30 +91,42 @@ export class Watch {
     this.server = pid;
     this.launcher = descendants(pid).find(({ name }) => name.startsWith('belljar-launch')).pid;
     for (const fd of readdirSync(`/proc/${this.launcher}/fd`)) {
-      const match = /^\/run\/belljar\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
-      if (match) this.slot = Number(match[1]);
+      const match = /\/belljar(?:-\d+)?\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
+      if (match) [this.lock, this.slot] = [target(`/proc/${this.launcher}/fd/${fd}`), Number(match[1])];
     }
     assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
   }
 
   // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
   isTakenByOthers() {
-    const inode = statSync(`/run/belljar/${this.slot}.lock`, { throwIfNoEntry: false })?.ino;
+    const inode = statSync(this.lock, { throwIfNoEntry: false })?.ino;
     const holder = new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\S+:${inode} `).exec(read('/proc/locks'))?.[1];
     return holder !== undefined && Number(holder) !== this.launcher;
   }
 
   // Living processes with the ids of our sandboxes, whoever their parent is: { inits, programs }.
   sandboxed() {
-    const first = firstId + this.slot * idsPerSlot;
     const found = { inits: [], programs: [] };
     for (const name of readdirSync('/proc')) {
-      const match = /^\d+$/.test(name) && /^State:\t[^ZX][^]*^Uid:\t(\d+)/m.exec(read(`/proc/${name}/status`));
-      const id = match ? Number(match[1]) - first : -1;
-      if (id < 0 || id >= idsPerSlot) continue;
-      found[id % idsPerSandbox === 0 ? 'inits' : 'programs'].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
+      const status = /^\d+$/.test(name) ? read(`/proc/${name}/status`) : '';
+      const kind = /^State:\t[^ZX]/m.test(status) && this.#kind(status);
+      if (kind) found[kind].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
     }
     return found;
+  }
+
+  #kind(status) {
+    const uid = Number(/^Uid:\t(\d+)/m.exec(status)[1]);
+    if (user === undefined) {
+      const id = uid - (firstId + this.slot * idsPerSlot);
+      if (id < 0 || id >= idsPerSlot) return undefined;
+      return id % idsPerSandbox === 0 ? 'inits' : 'programs';
+    }
+    if (uid !== user && (uid < subordinate.first || uid >= subordinate.first + subordinate.count)) return undefined;
+    // Its numbers from the host's pid namespace down: ours are in the launcher's, sandboxes one below.
+    const numbers = /^NSpid:\t(.*)$/m.exec(status)[1].split('\t');
+    if (numbers.length < 3) return undefined;
+    return numbers.at(-1) === '1' ? 'inits' : 'programs';
   }
 
   hasSandboxes() {
@@ -125,6 +161,8 @@ export class Watch {
 
   // The server has ended, however it did.
   async checkGone() {
+    assert.equal(baseLayer(), this.baseLayer, 'the base layer has the same content as before');
+    assert.deepEqual(complaints()?.filter((line) => !this.complaints?.includes(line)) ?? [], [], 'the kernel has not complained');
     await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
     await until('all sandboxed processes to end', () => !this.hasSandboxes(), 3_000);
     await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);

@@ -12,6 +12,7 @@
 
 #include "drivers/linux/launcher/cgroup_tree.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
 
@@ -33,6 +34,7 @@ bool host_has_no_swap() {
 
 int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
                    const SandboxLimits& limits) {
+  if (is_left_out("limits of cgroups")) return 0;
   const int slot = hierarchy.slot.get();
   const auto set = [slot, &directory](const char* file, const std::string& value) {
     return write_file_at(slot, (directory + "/" + file).c_str(), value);

@@ -258,7 +258,8 @@ void create_sandbox(CreateContext context) {
   int maps[2];
   if (::pipe2(maps, O_CLOEXEC) != 0) report_failure_and_exit(context.status, "make a pipe", errno);
   // CLONE_PARENT: init is the launcher's child, and this helper is gone when the sandbox runs.
-  const pid_t init = clone_process(kNamespaces | CLONE_PARENT);
+  const unsigned long shared = is_left_out("own network") ? CLONE_NEWNET : 0;
+  const pid_t init = clone_process((kNamespaces & ~shared) | CLONE_PARENT);
   if (init < 0) report_failure_and_exit(context.status, "make the namespaces", errno);
   if (init == 0) {
     ::close(maps[1]);

@@ -32,6 +32,8 @@ int main(int argc, char** argv) {
     std::fputs("belljar-launcher is started by belljar and does nothing by itself.\n", stderr);
     return 2;
   }
+  ::prctl(PR_SET_NAME, "belljar-launcher", 0, 0,
+          0);  // it may have executed itself as /proc/self/exe
   // What enters a sandbox is a copy of this process: nothing in the sandbox may look into it.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::signal(SIGPIPE, SIG_IGN);

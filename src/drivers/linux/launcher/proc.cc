@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
 
@@ -114,6 +115,7 @@ int mount_proc(const char* path, bool full) {
 }
 
 int cover_proc(const std::string& path, const ProcMasks& masks) {
+  if (is_left_out("masks of /proc")) return 0;
   const auto cover = [&path](const char* source, const std::string& name) {
     return ::mount(source, (path + name).c_str(), nullptr, MS_BIND, nullptr) == 0 ? 0 : errno;
   };

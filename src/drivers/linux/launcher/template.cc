@@ -245,6 +245,7 @@ int clone_read_only(int directory, const char* path, Fd& result) {
   if (!result) return errno;
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (is_left_out("read-only /usr")) attributes.attr_set &= ~uint64_t{MOUNT_ATTR_RDONLY};
   attributes.propagation = MS_PRIVATE;
   return result_of(mount_setattr(result.get(), "", AT_EMPTY_PATH, &attributes));
 }
