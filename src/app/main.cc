@@ -1,12 +1,28 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "app/cli.h"
 #include "base/error.h"
 
+namespace {
+
+// Half of what follows a failed allocation lies in libraries and cannot be undone. The end of this
+// process is: the launcher sees it and removes every sandbox.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view kMessage = "belljar: out of memory\n";
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  ::_exit(1);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_new_handler(end_without_memory);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of write(), not our end
   try {
     return belljar::app::run_command_line(argc, argv);

@@ -84,6 +84,7 @@ int mcp_command(const LoadedConfig& loaded) {
   }
   auto foundation = lay_foundation(loaded.config, LocalSocket::yes);
   asio::io_context context{1};
+  check_timers(context);
   std::exception_ptr failure;
   asio::co_spawn(context, serve(loaded.config, std::move(foundation)),
                  [&failure](const std::exception_ptr& error) { failure = error; });

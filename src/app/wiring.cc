@@ -26,8 +26,18 @@ Task<> Wiring::shut_down() {
   co_await driver_->shut_down();
 }
 
+void check_timers(asio::io_context& context) {
+  bool rang = false;
+  asio::steady_timer timer{context, milliseconds{0}};
+  timer.async_wait([&rang](const boost::system::error_code& error) { rang = !error; });
+  context.run_for(std::chrono::seconds{1});
+  context.restart();
+  if (!rang) fail(Code::exhausted, "the kernel watches no timer: there is no memory for it");
+}
+
 int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main) {
   asio::io_context context{1};
+  check_timers(context);
   asio::cancellation_signal cancel;
   asio::signal_set signals{context, SIGINT, SIGTERM};
   int caught = 0;

@@ -38,6 +38,10 @@ class Wiring final : public tools::Images {
   runtime::Runtimes runtimes_;
 };
 
+// Throws if timers of this event loop never ring. Asio does not look whether the kernel watches its
+// timer; without, every time limit would be waited for in vain.
+void check_timers(asio::io_context& context);
+
 // Runs a task on an event loop of its own to its end. SIGINT and SIGTERM cancel it.
 int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main);
 

@@ -5,15 +5,42 @@
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <cstdlib>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/log.h"
 
 namespace belljar {
 
+namespace {
+
+// Asio's own threads cannot be used: a pool that gets only some of them waits for these for ever.
+class BlockingPool {
+ public:
+  BlockingPool() {
+    try {
+      while (threads_.size() < 2) threads_.emplace_back([this] { pool_.attach(); });
+    } catch (const std::system_error& e) {
+      if (threads_.empty()) fail(Code::exhausted, "start a thread: {}", e.code().message());
+    }
+  }
+  ~BlockingPool() {
+    pool_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  asio::thread_pool& pool() { return pool_; }
+
+ private:
+  asio::thread_pool pool_{0};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
 asio::thread_pool& blocking_pool() {
-  static asio::thread_pool pool{2};
-  return pool;
+  static BlockingPool pool;
+  return pool.pool();
 }
 
 bool is_cancellation(const std::exception_ptr& error) {

@@ -96,7 +96,11 @@ Entry* Folder::find(std::string_view wanted) {
 
 std::optional<Stamp> Tree::look(int fd, const std::string& name) {
   struct stat status {};
-  if (::fstatat(fd, name.c_str(), &status, kLook) != 0) return std::nullopt;
+  if (::fstatat(fd, name.c_str(), &status, kLook) != 0) {
+    // Without memory nothing is known of it; everything else means that it is not there for us.
+    if (errno == ENOMEM) fail_errno(errno, "look at " + name);
+    return std::nullopt;
+  }
   Stamp stamp;
   stamp.type = type_of(status.st_mode);
   stamp.inode = status.st_ino;
@@ -143,12 +147,17 @@ void Tree::update(Folder& folder, int fd, const std::vector<Touched>& names, Wat
   std::vector<Entry> added;
   std::vector<size_t> removed;
   std::vector<std::string_view> deeper;
+  // All are looked at first: a look that fails must not leave half an update.
+  std::vector<std::optional<Stamp>> stamps;
+  stamps.reserve(names.size());
+  for (const Touched& touched : names) stamps.push_back(look(fd, touched.name));
   size_t at = 0;
-  for (const Touched& touched : names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Touched& touched = names[i];
+    const std::optional<Stamp>& now = stamps[i];
     at = folder.position(touched.name, at);
     const bool known = at < folder.entries.size() && folder.entries[at].name == touched.name;
     Entry* entry = known ? &folder.entries[at] : nullptr;
-    const std::optional<Stamp> now = look(fd, touched.name);
     if (now && now->type == Type::directory) {
       const bool watched = watches != nullptr && known && entry->folder != nullptr &&
                            watches->contains(*entry->folder);

@@ -33,21 +33,28 @@ std::string RuntimeStore::path_of(const Version& version) const {
 const std::vector<Installed>& RuntimeStore::list() {
   struct stat status {};
   if (::stat(directory_.c_str(), &status) != 0) {
+    if (errno == ENOMEM) fail_errno(errno, "look at " + directory_);
     installed_.clear();
     read_at_.reset();
     return installed_;
   }
   const std::pair<long, long> changed{status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
   if (read_at_ == changed) return installed_;
+  read_at_.reset();
   installed_.clear();
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{directory_, error}) {
     const auto version = packages::parse_version(entry.path().filename().string());
     const std::string prefix = entry.path().string();
     if (!version || to_string(*version) != entry.path().filename()) continue;
-    if (::access((prefix + "/bin/node").c_str(), X_OK) != 0) continue;
-    installed_.push_back({*version, prefix});
+    if (::access((prefix + "/bin/node").c_str(), X_OK) == 0) {
+      installed_.push_back({*version, prefix});
+    } else if (errno == ENOMEM) {
+      fail_errno(errno, "look at " + prefix);
+    }
   }
+  // What is overlooked would be downloaded again.
+  if (error) fail(Code::unavailable, "list {}: {}", directory_, error.message());
   std::sort(installed_.begin(), installed_.end(),
             [](const Installed& a, const Installed& b) { return a.version < b.version; });
   // The time stamp is coarse: a change in the same tick as this reading would not show.
@@ -55,7 +62,6 @@ const std::vector<Installed>& RuntimeStore::list() {
   ::clock_gettime(CLOCK_REALTIME, &now);
   const double age = static_cast<double>(now.tv_sec - status.st_mtim.tv_sec) +
                      1e-9 * static_cast<double>(now.tv_nsec - status.st_mtim.tv_nsec);
-  read_at_.reset();
   if (age > kTick) read_at_ = changed;
   return installed_;
 }

@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.M)
 LAUNCHER_SYSTEM = re.compile(
     r"^(seccomp\.h|sched\.h|poll\.h|fcntl\.h|unistd\.h|signal\.h|errno\.h|dirent\.h|pthread\.h|grp\.h|"
     r"(sys|linux|asm|net|netinet|arpa)/[\w/]+\.h|std\w+\.h|string\.h|limits\.h|time\.h|c[a-z]+|"
-    r"array|vector|string|memory|map|set|algorithm|string_view|span|utility|iterator|optional|bit|type_traits|limits|initializer_list|tuple)$")
+    r"array|vector|string|memory|map|set|algorithm|string_view|span|utility|iterator|optional|bit|type_traits|limits|initializer_list|tuple|new)$")
 BEAST_ONLY_IN = re.compile(r"^net/[\w]+\.cc$")
 
 

@@ -49,7 +49,8 @@ void LauncherClient::read_replies() {
       continue;
     }
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return read_when_ready();
+    if (size < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))
+      return read_when_ready();
     return lost();
   }
 }
@@ -127,6 +128,10 @@ bool LauncherClient::send(Request& request, const std::string& payload,
   }
   for (;;) {
     if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL) >= 0) return true;
+    if (errno == ENOMEM || errno == ENOBUFS) {
+      ::usleep(1000);  // there will be memory for a message soon
+      continue;
+    }
     if (errno != EAGAIN && errno != EINTR) return false;
     // The launcher never waits for us, so a full socket empties in microseconds.
     pollfd wait{socket_.native_handle(), POLLOUT, 0};

@@ -99,8 +99,9 @@ int Cgroups::create_process(uint64_t sandbox, uint64_t process) {
 
 namespace {
 
-Fd open_group(int slot, const std::string& directory) {
-  return Fd{::openat(slot, directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+int open_group(int slot, const std::string& directory, Fd& result) {
+  result.reset(::openat(slot, directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return result ? 0 : errno;
 }
 
 // Writing to `tasks` moves one thread without taking the global lock that cgroup.procs takes.
@@ -112,18 +113,16 @@ int enter_v1(int slot, const std::string& directory) {
 
 // At most one hierarchy is v2. It is the one in which processes are grouped, and on a pure v2 host
 // the only one.
-Fd Cgroups::open_sandbox(uint64_t sandbox) const {
-  if (!can_kill()) return Fd{};
+int Cgroups::open_sandbox(uint64_t sandbox, Fd& result) const {
+  if (!can_kill() || !hierarchies_[tree_].v2) return 0;
   const Hierarchy& tree = hierarchies_[tree_];
-  if (!tree.v2) return Fd{};
   const bool leaf = (tree.controllers & memory) != 0;
-  return open_group(tree.slot.get(), name_of(sandbox) + (leaf ? "/init" : ""));
+  return open_group(tree.slot.get(), name_of(sandbox) + (leaf ? "/init" : ""), result);
 }
 
-Fd Cgroups::open_process(uint64_t sandbox, uint64_t process) const {
-  if (!can_kill()) return Fd{};
-  const Hierarchy& tree = hierarchies_[tree_];
-  return tree.v2 ? open_group(tree.slot.get(), name_of(sandbox, process)) : Fd{};
+int Cgroups::open_process(uint64_t sandbox, uint64_t process, Fd& result) const {
+  if (!can_kill() || !hierarchies_[tree_].v2) return 0;
+  return open_group(hierarchies_[tree_].slot.get(), name_of(sandbox, process), result);
 }
 
 int Cgroups::enter_sandbox(uint64_t sandbox) const {
@@ -145,6 +144,10 @@ int Cgroups::enter_process(uint64_t sandbox, uint64_t process) const {
     if (const int error = enter_v1(hierarchy.slot.get(), directory)) return error;
   }
   return 0;
+}
+
+void Cgroups::kill_sandbox(uint64_t sandbox) const {
+  if (can_kill()) kill_group(hierarchies_[tree_].slot.get(), name_of(sandbox));
 }
 
 void Cgroups::kill_process(uint64_t sandbox, uint64_t process) const {
@@ -198,7 +201,8 @@ Fd Cgroups::watch_out_of_memory(uint64_t sandbox) const {
 uint32_t Cgroups::facts() const {
   const Hierarchy* limits = with(memory);
   return (limits != nullptr && limits->v2 ? kFactCgroupV2 : 0u) |
-         (cgroup_kill_ ? kFactCgroupKill : 0u) | (swap_off_ ? kFactMemorySwapOff : 0u) |
+         (cgroup_kill_ ? kFactCgroupKill : 0u) |
+         (swap_off_ || host_has_no_swap() ? kFactMemorySwapOff : 0u) |
          (with(devices) != nullptr ? kFactDeviceCgroup : 0u) |
          (limits != nullptr ? kFactMemoryLimit : 0u) |
          (with(pids) != nullptr ? kFactPidsLimit : 0u) |

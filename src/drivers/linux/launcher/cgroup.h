@@ -30,8 +30,8 @@ class Cgroups {
   // False: there is no group for a program, so it cannot be killed through one.
   bool can_kill() const { return !hierarchies_.empty(); }
 
-  // Kills and removes everything of a slot whose launcher is gone. False if something is not dead
-  // yet.
+  // Kills and removes everything of a slot whose launcher is gone. False if something is left: the
+  // init of a sandbox ends only when the new parent of its programs has reaped them.
   bool remove_slot(unsigned slot);
 
   int create_sandbox(uint64_t sandbox, const SandboxLimits& limits);
@@ -39,12 +39,14 @@ class Cgroups {
 
   // How a process gets in: in v2 it is born there, by clone_process() with this descriptor (empty
   // if v2 is not used); in v1 it moves there itself, which must be the first thing it does.
-  Fd open_sandbox(uint64_t sandbox) const;
-  Fd open_process(uint64_t sandbox, uint64_t process) const;
+  // 0 or an errno: a process without it would live outside, without limits and out of reach.
+  int open_sandbox(uint64_t sandbox, Fd& result) const;
+  int open_process(uint64_t sandbox, uint64_t process, Fd& result) const;
   int enter_sandbox(uint64_t sandbox) const;
   int enter_process(uint64_t sandbox, uint64_t process) const;
 
   // Kills every process in it. Nothing in it can catch, delay or outrun this.
+  void kill_sandbox(uint64_t sandbox) const;  // init; programs have cgroups of their own
   void kill_process(uint64_t sandbox, uint64_t process) const;
 
   // False while something in it lives.

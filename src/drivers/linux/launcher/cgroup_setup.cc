@@ -17,7 +17,7 @@ namespace {
 
 bool remove_slot_of(const std::string& mount_point, unsigned slot) {
   const Fd root{::open(mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return true;
+  if (!root) return errno == ENOENT;
   const bool removed = remove_tree(root.get(), "belljar/" + std::to_string(slot));
   ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
   return removed;
@@ -171,7 +171,7 @@ int Cgroups::choose_tree(unsigned slot, std::string& missing) {
   tree_ = 0;
   for (size_t i = hierarchies_.size() - 1; i > 0; --i) {
     if ((hierarchies_[i].controllers & ~freezer) != 0) continue;
-    remove_slot_of(hierarchies_[i].mount_point, slot);
+    if (!remove_slot_of(hierarchies_[i].mount_point, slot)) return EBUSY;
     hierarchies_.erase(hierarchies_.begin() + static_cast<long>(i));
   }
   return 0;

@@ -19,6 +19,8 @@ bool exists(int directory, const std::string& path) {
 
 namespace {
 
+constexpr int kKillTries = 1000;
+
 // v1 without cgroup.kill: stop the group so that nothing in it can fork away, kill all, let go.
 void freeze_and_kill(int directory, const std::string& path) {
   write_file_at(directory, (path + "/freezer.state").c_str(), "FROZEN");
@@ -36,18 +38,26 @@ void freeze_and_kill(int directory, const std::string& path) {
 }  // namespace
 
 void kill_group(int directory, const std::string& path) {
-  if (write_file_at(directory, (path + "/cgroup.kill").c_str(), "1") == 0) return;
+  // Nobody asks a second time, so a descriptor or memory that is missing is waited for. Where the
+  // file or the group does not exist there is nothing to wait for.
+  int error = 0;
+  for (int tries = 0; tries < kKillTries; ++tries) {
+    error = write_file_at(directory, (path + "/cgroup.kill").c_str(), "1");
+    if (error == 0 || error == ENOENT || error == ENODEV) break;
+    ::usleep(1000);
+  }
+  if (error == 0) return;
   if (exists(directory, path + "/freezer.state")) return freeze_and_kill(directory, path);
 }
 
 bool remove_tree(int directory, const std::string& path) {
-  const Fd opened{::openat(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  Fd opened{::openat(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!opened) return errno == ENOENT;
-  DIR* entries = ::fdopendir(::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
+  DIR* entries = ::fdopendir(opened.get());
   if (entries == nullptr) return false;
+  const int here = opened.release();  // closed with `entries`
   while (const dirent* entry = ::readdir(entries)) {
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-      remove_tree(opened.get(), entry->d_name);
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') remove_tree(here, entry->d_name);
   }
   ::closedir(entries);
   if (::unlinkat(directory, path.c_str(), AT_REMOVEDIR) == 0) return true;

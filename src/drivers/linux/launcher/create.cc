@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -274,19 +275,24 @@ void create_sandbox(CreateContext context) {
   ::_exit(0);
 }
 
-bool can_mount_full_proc(int owner, const Template& base) {
+int try_full_proc(int owner, const Template& base, bool& possible) {
   const pid_t child = clone_process(0);
-  if (child < 0) return false;
+  if (child < 0) return errno;
   if (child == 0) {
     if (::setns(owner, CLONE_NEWUSER) != 0 || ::setns(base.mounts.get(), CLONE_NEWNS) != 0)
-      ::_exit(1);
+      ::_exit(errno);
     // The same as a sandbox does, but for the user namespace: the owner's rights over the mounts
     // are enough.
     const pid_t inner = clone_process(CLONE_NEWPID | CLONE_NEWNS);
-    if (inner == 0) ::_exit(mount_proc("/mnt", true) == 0 ? 0 : 1);
-    ::_exit(inner > 0 && wait_for(inner) == 0 ? 0 : 1);
+    if (inner < 0) ::_exit(errno);
+    if (inner == 0) ::_exit(mount_proc("/mnt", true));
+    const int status = wait_for(inner);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD);
   }
-  return wait_for(child) == 0;
+  const int status = wait_for(child);
+  const int error = WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+  possible = error == 0;
+  return error == EPERM || error == EACCES || error == EINVAL ? 0 : error;
 }
 
 }  // namespace belljar::launcher

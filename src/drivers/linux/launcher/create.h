@@ -45,8 +45,9 @@ struct CreateContext {
 // left) or the step that failed.
 [[noreturn]] void create_sandbox(CreateContext context);
 
-// True if a user namespace here may mount a whole procfs. Inside many containers it may not,
+// Tries whether a user namespace here may mount a whole procfs. Inside many containers it may not,
 // because parts of the visible one are covered; a sandbox then gets one that shows processes only.
-bool can_mount_full_proc(int owner, const Template& base);
+// 0, or an errno if it could not be tried.
+int try_full_proc(int owner, const Template& base, bool& possible);
 
 }  // namespace belljar::launcher

@@ -12,7 +12,9 @@ namespace belljar::launcher {
 namespace {
 
 int write_all(int fd, std::string_view content) {
-  const ssize_t written = ::write(fd, content.data(), content.size());
+  ssize_t written = 0;
+  do written = ::write(fd, content.data(), content.size());
+  while (written < 0 && errno == EINTR);
   if (written < 0) return errno;
   return static_cast<size_t>(written) == content.size() ? 0 : EIO;
 }
@@ -46,11 +48,12 @@ std::string read_file_at(int directory, const char* path) {
   std::string content;
   if (!file) return content;
   char buffer[4096];
-  ssize_t count = 0;
-  while ((count = ::read(file.get(), buffer, sizeof buffer)) > 0) {
-    content.append(buffer, static_cast<size_t>(count));
+  for (;;) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    if (count == 0) return content;
+    if (count < 0 && errno != EINTR) return {};  // a part of a list would pass for the whole
+    if (count > 0) content.append(buffer, static_cast<size_t>(count));
   }
-  return content;
 }
 
 }  // namespace belljar::launcher

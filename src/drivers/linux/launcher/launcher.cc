@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "drivers/linux/launcher/confine.h"
@@ -43,6 +44,10 @@ Launcher::Launcher(int control, Place place) : control_{control}, place_{std::mo
 }
 
 int Launcher::run() {
+  if (!own_pid_namespace_ || !own_net_namespace_ || !children_) {
+    std::fputs("belljar-launcher: no descriptors for its own namespaces and children\n", stderr);
+    return 1;
+  }
   bool try_again = false;
   while (!closing_ || !jars_.empty()) {
     std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
@@ -65,7 +70,7 @@ int Launcher::run() {
       }
     }
     const int patience = try_again ? 1 : needs_watchdog() ? kWatchdogMillis : -1;
-    if (::poll(waits.data(), waits.size(), patience) < 0 && errno != EINTR) return 1;
+    if (::poll(waits.data(), waits.size(), patience) < 0 && errno != EINTR) ::usleep(kPauseMicros);
     if (needs_watchdog()) watch_memory();
     // Reports before deaths: a helper announces a pid before anything else can be known of it. A
     // handler may end the program it is about, but removes nothing else.
@@ -183,9 +188,11 @@ void Launcher::create(const Message& message) {
   pid_t helper = -1;
   if (error == 0) {
     step = "start the helper";
-    const Fd group = cgroups_.open_sandbox(request.sandbox);
-    if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) helper = clone_process(0, group.get());
-    if (helper < 0) error = errno;
+    Fd group;
+    error = cgroups_.open_sandbox(request.sandbox, group);
+    if (error == 0 && ::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0)
+      helper = clone_process(0, group.get());
+    if (error == 0 && helper < 0) error = errno;
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, place_, owner_.get(), jar->ids,
@@ -257,7 +264,9 @@ void Launcher::start(Message& message) {
 }
 
 pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
-  const Fd group = cgroups_.open_process(jar.id, process);
+  Fd group;
+  errno = cgroups_.open_process(jar.id, process, group);
+  if (errno != 0) return -1;
   // A pid namespace is entered by being born there: children made between the two setns() calls
   // are.
   if (::setns(jar.init_pidfd.get(), CLONE_NEWPID) != 0) return -1;
@@ -336,8 +345,12 @@ void Launcher::doom(Jar& jar) {
   // is gone.
   if (jar.init_pidfd) {
     pidfd_kill(jar.init_pidfd.get(), SIGKILL);
+  } else if (jar.init > 0 && !jar.init_ended) {
+    ::kill(jar.init, SIGKILL);  // the number is nobody else's before this process has reaped it
   } else if (!jar.status) {
-    jar.init_ended = true;  // it never came to life, or is reaped already
+    // It never came to life, is reaped already, or nobody could tell its pid.
+    cgroups_.kill_sandbox(jar.id);
+    jar.init_ended = true;
   }
 }
 

@@ -22,6 +22,9 @@
 
 namespace belljar::launcher {
 
+// Before something is tried again for which there was no memory.
+constexpr unsigned kPauseMicros = 1000;
+
 // The privileged half of the native driver: makes sandboxes, starts programs in them, kills and
 // removes them, as belljar asks. One thread, one loop; nothing in it waits for a sandbox. When
 // belljar's end of the socket closes, for whatever reason, everything is destroyed; when this

@@ -23,8 +23,12 @@ void Launcher::on_jar_status(Jar& jar) {
   if (size == sizeof report && report.kind == Report::pid) {
     jar.init = report.number;
     jar.init_pidfd.reset(pidfd_open(jar.init));
-    if (jar.doomed) doom(jar);
-    return;
+    const int error = errno;
+    if (jar.doomed) return doom(jar);
+    if (jar.init_pidfd) return;
+    jar.status.reset();
+    answer(ReplyType::failed, jar.create_serial, jar.id, error, "watch init");
+    return doom(jar);
   }
   jar.status.reset();
   if (size == sizeof report && report.kind == Report::ready) {
@@ -120,6 +124,7 @@ void Launcher::reap() {
     int status = 0;
     rusage usage{};
     const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+    if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return;
     // Others are helpers that have done their work.
     for (const auto& [id, jar] : jars_) {
@@ -193,8 +198,7 @@ bool Launcher::remove(Jar& jar) {
 }
 
 void Launcher::close() {
-  if (!set_up_done_) return;
-  if (cgroups_.remove_slot(slot_.number)) release_slot(slot_);
+  if (slot_.lock && cgroups_.remove_slot(slot_.number)) release_slot(slot_);
 }
 
 void Launcher::answer(const Request& request, int error, std::string_view step) {
@@ -239,8 +243,14 @@ void Launcher::send(const Reply& reply, const std::vector<int>& fds) const {
     rights->cmsg_len = CMSG_LEN(size);
     std::memcpy(CMSG_DATA(rights), fds.data(), size);
   }
-  // belljar reads all the time; if it is gone, the loop will notice.
-  while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  // belljar reads all the time. Where there is no memory for the message there will be some soon.
+  while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != ENOMEM && errno != ENOBUFS) {
+      ::shutdown(control_, SHUT_RDWR);  // rather the end than a client that waits for ever
+      return;
+    }
+    ::usleep(kPauseMicros);
   }
 }
 

@@ -21,11 +21,11 @@ int Launcher::set_up(std::string& step) {
     if (const int none = take_slot(place_, slot_, first)) return none;
     error = cgroups_.set_up(place_, slot_.number, missing);
   }
-  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
   if (error != 0) {
     step = "find cgroup controllers: no " + missing;
     return error;
   }
+  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
   clean_free_slots(slot_, cgroups_);
   step = "compile the seccomp filters";
   if ((error = compile_filters(filters_)) != 0) return error;
@@ -34,7 +34,8 @@ int Launcher::set_up(std::string& step) {
   const bool has_outsider = place_.is_root ? own_id_ != 0 : place_.has_own_ids();
   const OwnerIds ids{slot_.first_id, slot_.id_count, has_outsider, own_id_};
   if ((error = make_owner_namespace(place_.proc.get(), ids, owner_)) != 0) return error;
-  masks_ = find_proc_masks();
+  step = "list /proc";
+  if ((error = find_proc_masks(masks_)) != 0) return error;
   landlock_abi_ = landlock_abi();
   set_up_done_ = true;
   return 0;
@@ -83,7 +84,8 @@ void Launcher::prepare(const Message& message) {
   Template made;
   if (const int error = build_template(place_.proc.get(), owner_.get(), runtime.get(), made, step))
     return answer(request, error, step);
-  full_proc_ = can_mount_full_proc(owner_.get(), made);
+  if (const int error = try_full_proc(owner_.get(), made, full_proc_))
+    return answer(request, error, "try to mount /proc");
   templates_[request.image] = std::move(made);
   answer(request, 0, "");
 }

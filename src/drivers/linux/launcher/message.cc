@@ -18,7 +18,7 @@ bool receive(int socket, Message& message) {
   header.msg_control = control;
   header.msg_controllen = sizeof control;
   const ssize_t size = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  if (size <= 0) return size < 0 && errno == EINTR;
+  if (size <= 0) return size < 0 && (errno == EINTR || errno == ENOMEM || errno == ENOBUFS);
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "drivers/linux/launcher/files.h"
 #include "drivers/linux/launcher/kernel.h"
@@ -47,22 +48,24 @@ unsigned visible_cpus(const SandboxLimits& limits) {
 
 }  // namespace
 
-ProcMasks find_proc_masks() {
-  ProcMasks masks;
-  DIR* entries = ::opendir("/proc");
-  if (entries == nullptr) return masks;
-  while (const dirent* entry = ::readdir(entries)) {
+// An entry that is not found stays visible, so anything but a whole list is an error.
+int find_proc_masks(ProcMasks& masks) {
+  masks = {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries{::opendir("/proc"), ::closedir};
+  if (!entries) return errno;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(entries.get());
+    if (entry == nullptr) return errno;
     const char* name = entry->d_name;
     if (name[0] == '.' || (name[0] >= '0' && name[0] <= '9') || is_shown(name)) continue;
     struct stat info;
-    if (::fstatat(::dirfd(entries), name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (::fstatat(::dirfd(entries.get()), name, &info, AT_SYMLINK_NOFOLLOW) != 0) return errno;
     // Belongs to the host's root, whom a sandbox does not know: without a right for everybody it is
     // out of reach.
     if ((info.st_mode & 0007) == 0) continue;
     (S_ISDIR(info.st_mode) ? masks.directories : masks.files).emplace_back(name);
   }
-  ::closedir(entries);
-  return masks;
 }
 
 int write_machine(int scratch, const SandboxLimits& limits, bool cgroup_v2) {

@@ -16,7 +16,7 @@ struct ProcMasks {
   std::vector<std::string> files;
   std::vector<std::string> directories;
 };
-ProcMasks find_proc_masks();
+int find_proc_masks(ProcMasks& masks);  // 0 or an errno
 
 // Writes the files that describe the machine into the scratch directory: scratch/proc covers
 // entries of /proc, scratch/upper/sys becomes /sys. `cgroup_v2`: in which form programs will look

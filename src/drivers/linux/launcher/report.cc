@@ -1,6 +1,8 @@
 #include "drivers/linux/launcher/report.h"
 
 #include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 
 namespace belljar::launcher {
@@ -10,7 +12,8 @@ namespace {
 void send(int pipe, const Report& report) {
   // Smaller than PIPE_BUF, so it is written whole or not at all; if the launcher is gone nobody
   // listens.
-  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &report, sizeof report);
+  while (::write(pipe, &report, sizeof report) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "drivers/linux/launcher/files.h"
 #include "drivers/linux/launcher/kernel.h"
@@ -81,7 +82,10 @@ int make_skeleton(Build&) {
   for (const char* name : {"bin", "sbin", "lib", "lib64", "lib32", "libx32"}) {
     struct stat host;
     const std::string path = std::string{"/"} + name;
-    if (::lstat(path.c_str(), &host) != 0) continue;
+    if (::lstat(path.c_str(), &host) != 0) {
+      if (errno == ENOENT) continue;
+      return errno;
+    }
     if (::symlinkat((std::string{"usr/"} + name).c_str(), lower.get(), name) != 0) return errno;
   }
   return 0;
@@ -91,19 +95,22 @@ int make_skeleton(Build&) {
 int copy_alternatives(int etc) {
   if (::mkdirat(etc, "alternatives", 0755) != 0) return errno;
   const Fd target{::openat(etc, "alternatives", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  DIR* entries = ::opendir("/etc/alternatives");
-  if (entries == nullptr) return 0;  // not a Debian
-  while (const dirent* entry = ::readdir(entries)) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries{::opendir("/etc/alternatives"), ::closedir};
+  if (!entries) return errno == ENOENT ? 0 : errno;  // not a Debian
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(entries.get());
+    if (entry == nullptr) return errno;
     char link[PATH_MAX];
-    const ssize_t length = ::readlinkat(::dirfd(entries), entry->d_name, link, sizeof link - 1);
-    if (length <= 0) continue;
+    const ssize_t length =
+        ::readlinkat(::dirfd(entries.get()), entry->d_name, link, sizeof link - 1);
+    if (length < 0 && errno != EINVAL) return errno;
+    if (length <= 0) continue;  // no link
     link[length] = '\0';
     if (std::strncmp(link, "/usr/", 5) == 0 || std::strncmp(link, "/bin/", 5) == 0) {
-      if (::symlinkat(link, target.get(), entry->d_name) != 0) continue;  // one tool less
+      if (::symlinkat(link, target.get(), entry->d_name) != 0) return errno;
     }
   }
-  ::closedir(entries);
-  return 0;
 }
 
 int write_etc(Build&) {
@@ -275,6 +282,7 @@ int make_owner_namespace(int proc, const OwnerIds& ids, Fd& result) {
                       ::setresuid(first, first, first) == 0 && ::unshare(CLONE_NEWUSER) == 0;
     const unsigned char error = made ? 0 : static_cast<unsigned char>(errno);
     [[maybe_unused]] ssize_t ignored = ::write(ready_write.get(), &error, 1);
+    ready_write.reset();                          // if that failed, the launcher sees the end of it
     ignored = ::read(done_read.get(), &byte, 1);  // until the launcher holds the namespace
     ::_exit(0);
   }
@@ -320,6 +328,7 @@ int build_template(int proc, int owner, int runtime, Template& result, std::stri
     Build build{owner, runtime_mount.get(), usr.get(), status_write.get()};
     run_steps(kBuildSteps, build);
     report_ready(status_write.get());
+    status_write.reset();  // if that failed, the launcher sees the end of it
     char byte = 0;
     [[maybe_unused]] const ssize_t ignored = ::read(done_read.get(), &byte, 1);
     ::_exit(0);

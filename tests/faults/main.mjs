@@ -1,0 +1,138 @@
+// Runs the scenario once to learn which calls there are, then once per fault. See README.md.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { belljar } from '../e2e/lib/belljar.mjs';
+import { until } from '../e2e/lib/wait.mjs';
+import { errors } from './lib/errors.mjs';
+import { killAll, livesOn, namesOf, slotOf } from './lib/leftovers.mjs';
+import { Plan } from './lib/plan.mjs';
+import { play } from './lib/scenario.mjs';
+
+const sampleSize = 180; // what CI has time for
+const directory = dirname(belljar);
+const files = join(directory, 'files');
+const programs = { belljar: new Plan(belljar), launcher: new Plan(`${belljar}-launcher`) };
+const env = { FILES_DIR: files, BELLJAR_SPARE_SANDBOXES: '0', XDG_RUNTIME_DIR: directory };
+
+const [all, places] = ['--all', '--places'].map((option) => process.argv.includes(option));
+const [onlyProgram, only] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+assert.ok(!onlyProgram || programs[onlyProgram], 'usage: tests/faults/run [--all|--places] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
+
+// One life of a belljar, with an eye on what it leaves.
+async function run(reference) {
+  rmSync(files, { recursive: true, force: true });
+  mkdirSync(files);
+  let slot;
+  let survivors = [];
+  const gone = () => (survivors = livesOn(directory, slot)).length === 0;
+  const result = await play({ env, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
+  await until('all processes to end', gone, 3_000).catch(() => assert.fail(`these live on: ${survivors}`));
+  return { ...result, slot };
+}
+
+const record = async (program) => {
+  programs[program].record();
+  const { posture, trouble } = await run();
+  assert.deepEqual(trouble, [], 'nothing fails without a fault');
+  const { calls } = programs[program].read();
+  programs[program].remove();
+  assert.ok(calls.length > 0, `${program} was built with the injector`);
+  return { posture, calls };
+};
+
+// Every fault there could be: each call that was seen, with each error it may have. `chosen` are the first, the middle
+// and the last call of every place in the source: loops and helpers make hundreds of the same.
+function faultsOf(program, calls) {
+  const counts = {};
+  const places = new Map();
+  for (const { name, site } of calls) {
+    const nth = (counts[name] = (counts[name] ?? 0) + 1);
+    const key = name === 'new' ? name : `${name} ${site}`; // memory ends all alike
+    if (!places.has(key)) places.set(key, { name, numbers: [] });
+    places.get(key).numbers.push(nth);
+  }
+  return [...places.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
+    const chosen = new Set([numbers[0], numbers[numbers.length >> 1], numbers.at(-1)]);
+    const kinds = errors[name] ?? assert.fail(`errors.mjs does not know ${name}`);
+    return kinds.flatMap((error) => numbers.map((nth) => ({ program, name, error, nth, chosen: chosen.has(nth) })));
+  });
+}
+
+const wanted = ({ name, error, nth }) => {
+  const [call, kind, number] = only?.split(':') ?? [];
+  return (!call || call === name) && (!kind || kind === error) && (!number || Number(number) === nth);
+};
+
+const text = ({ program, name, error, nth }) => `${program} ${name}:${error}:${nth}`;
+
+function placeOf(fault, site) {
+  try {
+    const file = fault.program === 'launcher' ? `${belljar}-launcher` : belljar;
+    const base = BigInt(`0x${/([0-9a-f]+) . __executable_start/.exec(execFileSync('nm', [file], { maxBuffer: 1 << 28 }).toString())?.[1] ?? '0'}`);
+    return execFileSync('addr2line', ['-Cfpe', file, `0x${(base + site - 1n).toString(16)}`]).toString().trim();
+  } catch {
+    return `offset 0x${site.toString(16)}`;
+  }
+}
+
+
+// 'passed', 'failed' or 'missed': the call did not happen as often this time.
+async function attempt(fault, reference) {
+  const plan = programs[fault.program];
+  plan.set(fault);
+  let result;
+  let problem;
+  const onInvalid = (error) => (problem = error); // stdout of the server was no JSON
+  process.on('uncaughtException', onInvalid);
+  try {
+    result = await run(reference);
+  } catch (error) {
+    problem ??= error;
+  }
+  process.off('uncaughtException', onInvalid);
+  const { fired, site } = plan.read();
+  plan.remove();
+  try {
+    // Names that are left because their removal failed, or because the launcher died, are removed by the next start.
+    const left = () => namesOf(result?.slot);
+    const removed = !problem && (await until('the slot to be removed', () => left().length === 0, 500).catch(() => false));
+    if (!removed) await run(reference);
+    assert.deepEqual(left(), [], 'nothing is left after the next start');
+  } catch (error) {
+    problem ??= error;
+  }
+  if (problem) {
+    console.log(`FAILED ${text(fault)}${fired ? ` in ${placeOf(fault, site)}` : ' (not reached)'}\n  ${problem.message.replaceAll('\n', '\n  ')}`);
+    return 'failed';
+  }
+  if (process.env.VERBOSE) console.log(`${fired ? 'ok    ' : 'missed'} ${text(fault)}${result.trouble.length > 0 ? `\n  ${result.trouble.join('\n  ')}` : ''}${result.stderr ? `\n  stderr: ${result.stderr.trim()}` : ''}`);
+  return fired ? 'passed' : 'missed';
+}
+
+const started = performance.now();
+const faults = [];
+let reference;
+for (const program of Object.keys(programs)) {
+  if (onlyProgram && program !== onlyProgram) continue;
+  const { posture, calls } = await record(program);
+  reference = posture;
+  faults.push(...faultsOf(program, calls).filter((fault) => (all || fault.chosen) && wanted(fault)));
+}
+const stride = all || places ? 1 : Math.max(1, Math.ceil(faults.length / sampleSize));
+console.log(`${faults.length} faults, every ${stride}. tried`);
+const counts = { passed: 0, failed: 0, missed: 0 };
+const perCall = {};
+for (let i = Math.floor(stride / 2); i < faults.length; i += stride) {
+  const fault = faults[i];
+  counts[await attempt(fault, reference)]++;
+  const key = `${fault.program} ${fault.name}:${fault.error}`;
+  perCall[key] = (perCall[key] ?? 0) + 1;
+}
+await run(reference);
+if (process.env.VERBOSE) console.log(Object.entries(perCall).map(([key, count]) => `${count} ${key}`).join('\n'));
+console.log(`${counts.missed} did not come about: the call happened less often; ${Math.round((performance.now() - started) / 1000)} s`);
+console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
