@@ -1,8 +1,6 @@
 #include "drivers/linux/launcher/cgroup.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
@@ -12,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "drivers/linux/launcher/cgroup_tree.h"
 #include "drivers/linux/launcher/files.h"
 
 namespace belljar::launcher {
@@ -25,188 +24,12 @@ std::string name_of(uint64_t sandbox, uint64_t process) {
   return name_of(sandbox) + "/p" + std::to_string(process);
 }
 
-bool exists(int directory, const std::string& path) {
-  return ::faccessat(directory, path.c_str(), F_OK, 0) == 0;
-}
-
-// v1 without cgroup.kill: stop the group so that nothing in it can fork away, kill all, let go.
-void freeze_and_kill(int directory, const std::string& path) {
-  write_file_at(directory, (path + "/freezer.state").c_str(), "FROZEN");
-  const std::string pids = read_file_at(directory, (path + "/cgroup.procs").c_str());
-  for (const char* line = pids.c_str(); *line != '\0';) {
-    char* end = nullptr;
-    const long pid = std::strtol(line, &end, 10);
-    // Frozen processes cannot exit, so these numbers cannot have been given to somebody else.
-    if (pid > 0) ::kill(static_cast<pid_t>(pid), SIGKILL);
-    line = *end == '\0' ? end : end + 1;
-  }
-  write_file_at(directory, (path + "/freezer.state").c_str(), "THAWED");
-}
-
-void kill_group(int directory, const std::string& path) {
-  if (write_file_at(directory, (path + "/cgroup.kill").c_str(), "1") == 0) return;
-  if (exists(directory, path + "/freezer.state")) return freeze_and_kill(directory, path);
-}
-
-// Removes a cgroup with those below it; what lives in it is killed first. A cgroup tree is as deep
-// as we made it.
-bool remove_tree(int directory, const std::string& path) {
-  const Fd opened{::openat(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!opened) return errno == ENOENT;
-  DIR* entries = ::fdopendir(::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
-  if (entries == nullptr) return false;
-  while (const dirent* entry = ::readdir(entries)) {
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-      remove_tree(opened.get(), entry->d_name);
-  }
-  ::closedir(entries);
-  if (::unlinkat(directory, path.c_str(), AT_REMOVEDIR) == 0) return true;
-  return errno == ENOENT;
-}
-
-void remove_slot_of(const std::string& mount_point, unsigned slot) {
-  const Fd root{::open(mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return;
-  remove_tree(root.get(), "belljar/" + std::to_string(slot));
-  ::unlinkat(root.get(), "belljar", AT_REMOVEDIR);  // only if no other launcher uses it
-}
-
 bool host_has_no_swap() {
   struct sysinfo info;
   return ::sysinfo(&info) == 0 && info.totalswap == 0;
 }
 
-bool has_word(const std::string& text, const char* word, char separator) {
-  const std::string padded = separator + text + separator;
-  return padded.find(separator + std::string{word} + separator) != std::string::npos;
-}
-
 }  // namespace
-
-void Cgroups::find_hierarchies() {
-  // "36 35 0:31 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory"
-  const std::string mounts = read_file_at(AT_FDCWD, "/proc/self/mountinfo");
-  for (size_t start = 0; start < mounts.size();) {
-    const size_t end = mounts.find('\n', start);
-    const std::string line = mounts.substr(start, end - start);
-    start = end == std::string::npos ? mounts.size() : end + 1;
-    char point[4096];
-    char type[64];
-    char options[1024];
-    const size_t dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %4095s", point) != 1) continue;
-    if (std::sscanf(line.c_str() + dash, " - %63s %*s %1023s", type, options) != 2) continue;
-    Hierarchy hierarchy;
-    hierarchy.mount_point = point;
-    if (std::strcmp(type, "cgroup2") == 0) {
-      hierarchy.v2 = true;
-      std::string list =
-          read_file_at(AT_FDCWD, (hierarchy.mount_point + "/cgroup.controllers").c_str());
-      if (!list.empty()) list.pop_back();
-      for (const auto& [word, bit] : {std::pair{"memory", memory}, {"pids", pids}, {"cpu", cpu}}) {
-        if (has_word(list, word, ' ')) hierarchy.controllers |= bit;
-      }
-      hierarchies_.push_back(std::move(hierarchy));
-    } else if (std::strcmp(type, "cgroup") == 0) {
-      for (const auto& [word, bit] : {std::pair{"memory", memory},
-                                      {"pids", pids},
-                                      {"cpu", cpu},
-                                      {"devices", devices},
-                                      {"freezer", freezer}}) {
-        // The same hierarchy may be mounted twice; the first will do.
-        if (has_word(options, word, ',') && with(bit) == nullptr) hierarchy.controllers |= bit;
-      }
-      if (hierarchy.controllers != 0) hierarchies_.push_back(std::move(hierarchy));
-    }
-  }
-}
-
-unsigned Cgroups::find_controllers() const {
-  unsigned found = 0;
-  for (const Hierarchy& hierarchy : hierarchies_) found |= hierarchy.controllers;
-  return found;
-}
-
-int Cgroups::make_slot(Hierarchy& hierarchy, unsigned slot) const {
-  const Fd root{::open(hierarchy.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return errno;
-  const std::string path = "belljar/" + std::to_string(slot);
-  if (hierarchy.v2 && hierarchy.controllers != 0) {
-    std::string enable;
-    for (const auto& [word, bit] :
-         {std::pair{"+memory ", memory}, {"+pids ", pids}, {"+cpu ", cpu}}) {
-      if ((hierarchy.controllers & bit) != 0) enable += word;
-    }
-    if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) return error;
-    for (const std::string& level : {std::string{"."}, std::string{"belljar"}, path}) {
-      const std::string file = level + "/cgroup.subtree_control";
-      if (const int error = write_file_at(root.get(), file.c_str(), enable)) return error;
-    }
-  } else if (const int error = create_directories_at(root.get(), path.c_str(), 0755)) {
-    return error;
-  }
-  hierarchy.slot.reset(::openat(root.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!hierarchy.slot) return errno;
-  return hierarchy.controllers == devices ? allow_only_safe_devices(hierarchy.slot.get()) : 0;
-}
-
-int Cgroups::allow_only_safe_devices(int slot) {
-  if (const int error = write_file_at(slot, "devices.deny", "a")) return error;
-  // null, zero, full, random, urandom
-  for (const char* device : {"c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw"}) {
-    if (const int error = write_file_at(slot, "devices.allow", device)) return error;
-  }
-  return 0;
-}
-
-int Cgroups::set_up(unsigned slot, std::string& missing) {
-  hierarchies_.clear();
-  find_hierarchies();
-  const unsigned found = find_controllers();
-  for (const auto& [name, bit] : {std::pair{"memory", memory}, {"pids", pids}, {"cpu", cpu}}) {
-    if ((found & bit) == 0) missing += std::string{missing.empty() ? "" : ", "} + name;
-  }
-  if (!missing.empty()) return ENOTSUP;
-  remove_slot(slot);
-  for (Hierarchy& hierarchy : hierarchies_) {
-    if (const int error = make_slot(hierarchy, slot)) {
-      missing = "a writable " + hierarchy.mount_point;
-      return error;
-    }
-  }
-  bool has_tree = false;
-  for (size_t i = 0; i < hierarchies_.size(); ++i) {
-    const bool kills = hierarchies_[i].v2 && exists(hierarchies_[i].slot.get(), "cgroup.kill");
-    if (kills || (!has_tree && (hierarchies_[i].controllers & freezer) != 0)) {
-      tree_ = i;
-      cgroup_kill_ = kills;
-      has_tree = true;
-    }
-  }
-  if (!has_tree) missing = "cgroup.kill (cgroup v2) or the freezer (v1)";
-  if (!has_tree) return ENOTSUP;
-  // A hierarchy that neither limits nor kills need not be maintained.
-  std::swap(hierarchies_[0], hierarchies_[tree_]);
-  tree_ = 0;
-  for (size_t i = hierarchies_.size() - 1; i > 0; --i) {
-    if ((hierarchies_[i].controllers & ~freezer) != 0) continue;
-    remove_slot_of(hierarchies_[i].mount_point, slot);
-    hierarchies_.erase(hierarchies_.begin() + static_cast<long>(i));
-  }
-  return 0;
-}
-
-void Cgroups::remove_slot(unsigned slot) {
-  const std::string path = "belljar/" + std::to_string(slot);
-  // Kill everywhere first: a process leaves all hierarchies at once.
-  for (const Hierarchy& hierarchy : hierarchies_) {
-    const Fd root{::open(hierarchy.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    if (!root) continue;
-    kill_group(root.get(), path);
-  }
-  for (const Hierarchy& hierarchy : hierarchies_) remove_slot_of(hierarchy.mount_point, slot);
-}
 
 int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
                    const SandboxLimits& limits) {
@@ -262,6 +85,7 @@ int Cgroups::create_sandbox(uint64_t sandbox, const SandboxLimits& limits) {
 }
 
 int Cgroups::create_process(uint64_t sandbox, uint64_t process) {
+  if (!can_kill()) return 0;
   const Hierarchy& tree = hierarchies_[tree_];
   const std::string directory = name_of(sandbox, process);
   if (::mkdirat(tree.slot.get(), directory.c_str(), 0755) != 0) return errno;
@@ -287,6 +111,7 @@ int enter_v1(int slot, const std::string& directory) {
 // At most one hierarchy is v2. It is the one in which processes are grouped, and on a pure v2 host
 // the only one.
 Fd Cgroups::open_sandbox(uint64_t sandbox) const {
+  if (!can_kill()) return Fd{};
   const Hierarchy& tree = hierarchies_[tree_];
   if (!tree.v2) return Fd{};
   const bool leaf = (tree.controllers & memory) != 0;
@@ -294,6 +119,7 @@ Fd Cgroups::open_sandbox(uint64_t sandbox) const {
 }
 
 Fd Cgroups::open_process(uint64_t sandbox, uint64_t process) const {
+  if (!can_kill()) return Fd{};
   const Hierarchy& tree = hierarchies_[tree_];
   return tree.v2 ? open_group(tree.slot.get(), name_of(sandbox, process)) : Fd{};
 }
@@ -320,10 +146,11 @@ int Cgroups::enter_process(uint64_t sandbox, uint64_t process) const {
 }
 
 void Cgroups::kill_process(uint64_t sandbox, uint64_t process) const {
-  kill_group(hierarchies_[tree_].slot.get(), name_of(sandbox, process));
+  if (can_kill()) kill_group(hierarchies_[tree_].slot.get(), name_of(sandbox, process));
 }
 
 bool Cgroups::remove_process(uint64_t sandbox, uint64_t process) const {
+  if (!can_kill()) return false;  // nobody knows what it left behind
   const int slot = hierarchies_[tree_].slot.get();
   return ::unlinkat(slot, name_of(sandbox, process).c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/protocol.h"
 
 namespace belljar::launcher {
@@ -21,8 +22,12 @@ namespace belljar::launcher {
 class Cgroups {
  public:
   // Finds the hierarchies and makes belljar/<slot>, removing what a crashed launcher left there. 0
-  // or an errno; `missing` then names what this host lacks.
-  int set_up(unsigned slot, std::string& missing);
+  // or an errno; `missing` then names what this host lacks. For an ordinary user nothing is
+  // missing: with less than a delegated v2 group less is limited, as facts() says.
+  int set_up(const Place& place, unsigned slot, std::string& missing);
+
+  // False: there is no group for a program, so it cannot be killed through one.
+  bool can_kill() const { return !hierarchies_.empty(); }
 
   // Kills and removes everything of a slot whose launcher is gone.
   void remove_slot(unsigned slot);
@@ -64,7 +69,11 @@ class Cgroups {
   };
 
   void find_hierarchies();
+  void find_delegated(const Place& place);
+  int make_slots(unsigned slot, std::string& missing);
+  int choose_tree(unsigned slot, std::string& missing);
   unsigned find_controllers() const;
+  static unsigned controllers_in(const std::string& group);  // v2
   int make_slot(Hierarchy& hierarchy, unsigned slot) const;
   static int allow_only_safe_devices(int slot);
   int limit(const Hierarchy& hierarchy, const std::string& directory, const SandboxLimits& limits);

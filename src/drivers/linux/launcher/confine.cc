@@ -48,7 +48,7 @@ int set_capabilities_to_none() {
 
 }  // namespace
 
-int drop_privileges(unsigned id) {
+int drop_privileges(unsigned id, bool has_own_ids) {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
   }
@@ -56,7 +56,7 @@ int drop_privileges(unsigned id) {
       SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
       SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (::prctl(PR_SET_SECUREBITS, kSecureBits, 0, 0, 0) != 0) return errno;
-  if (::setgroups(0, nullptr) != 0) return errno;
+  if (has_own_ids && ::setgroups(0, nullptr) != 0) return errno;
   if (::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0) return errno;
   if (const int error = set_capabilities_to_none()) return error;
   // The change of ids has set this to what a sysctl says.
@@ -64,7 +64,7 @@ int drop_privileges(unsigned id) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
 }
 
-int set_resource_limits(const SandboxLimits& limits) {
+int set_resource_limits(const SandboxLimits& limits, bool cgroup_counts_processes) {
   struct Limit {
     int resource;
     rlim_t value;
@@ -72,10 +72,17 @@ int set_resource_limits(const SandboxLimits& limits) {
   // No limit on address space or data: V8 and WebAssembly reserve far more than they use. Memory is
   // the cgroup's business, and so is the number of processes.
   const Limit values[] = {
-      {RLIMIT_CORE, 1},           {RLIMIT_NOFILE, 4096},   {RLIMIT_FSIZE, limits.disk},
-      {RLIMIT_MEMLOCK, 64 << 10}, {RLIMIT_STACK, 8 << 20}, {RLIMIT_MSGQUEUE, 0},
-      {RLIMIT_RTPRIO, 0},         {RLIMIT_NICE, 0},        {RLIMIT_SIGPENDING, 256},
+      {RLIMIT_CORE, 1},
+      {RLIMIT_NOFILE, 4096},
+      {RLIMIT_FSIZE, limits.disk},
+      {RLIMIT_MEMLOCK, 64 << 10},
+      {RLIMIT_STACK, 8 << 20},
+      {RLIMIT_MSGQUEUE, 0},
+      {RLIMIT_RTPRIO, 0},
+      {RLIMIT_NICE, 0},
+      {RLIMIT_SIGPENDING, 256},
       {RLIMIT_LOCKS, 1024},
+      {RLIMIT_NPROC, cgroup_counts_processes ? RLIM_INFINITY : limits.pids},
   };
   for (const Limit& limit : values) {
     rlimit current{};
@@ -168,13 +175,13 @@ bool refused(long result) {
 
 }  // namespace
 
-int check_posture() {
+int check_posture(bool has_own_ids) {
   uid_t real = 0;
   uid_t effective = 0;
   uid_t saved = 0;
   ::getresuid(&real, &effective, &saved);
   const bool as_node = real == kNodeId && effective == kNodeId && saved == kNodeId &&
-                       ::getgid() == kNodeId && ::getgroups(0, nullptr) == 0;
+                       ::getgid() == kNodeId && (!has_own_ids || ::getgroups(0, nullptr) == 0);
   const bool locked = ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&
                       ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER &&
                       has_no_capabilities();

@@ -16,10 +16,12 @@ int close_all_but(const int* keep, size_t count);
 
 int reset_signals();
 
-// Becomes `id` with no capabilities, now or after any execve, and no supplementary groups.
-int drop_privileges(unsigned id);
+// Becomes `id` with no capabilities, now or after any execve, and no supplementary groups. Who has
+// no ids but the caller's has the caller's groups, too: the kernel then lets nobody drop them.
+int drop_privileges(unsigned id, bool has_own_ids);
 
-int set_resource_limits(const SandboxLimits& limits);
+// Where no cgroup counts processes, the kernel does for the sandbox's user namespace.
+int set_resource_limits(const SandboxLimits& limits, bool cgroup_counts_processes);
 
 // Forbids what the mounts and permissions forbid already, by another mechanism. Sets `abi` to the
 // version of Landlock the kernel has, 0 for none: that is reported, not an error.
@@ -28,6 +30,6 @@ unsigned landlock_abi();
 
 // The last look before a program runs: what must be true of this process is checked against the
 // kernel, not against what was asked for. EPROTO if anything differs.
-int check_posture();
+int check_posture(bool has_own_ids);
 
 }  // namespace belljar::launcher

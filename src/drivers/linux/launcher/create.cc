@@ -35,9 +35,8 @@ int result_of(int status) {
 int await_maps(CreateContext& context) {
   char byte = 0;
   if (::read(context.maps_written, &byte, 1) != 1) return ECANCELED;
-  return ::setresgid(kInitId, kInitId, kInitId) == 0 && ::setresuid(kInitId, kInitId, kInitId) == 0
-             ? 0
-             : errno;
+  const unsigned id = context.ids.init_inside();
+  return ::setresgid(id, id, id) == 0 && ::setresuid(id, id, id) == 0 ? 0 : errno;
 }
 
 int close_descriptors(CreateContext& context) {
@@ -157,8 +156,8 @@ int start_session(CreateContext&) {
   return 0;
 }
 
-int drop_to_init(CreateContext&) {
-  return drop_privileges(kInitId);
+int drop_to_init(CreateContext& context) {
+  return drop_privileges(context.ids.init_inside(), context.ids.are_own);
 }
 
 int die_with_launcher(CreateContext&) {
@@ -212,7 +211,10 @@ int enter_cgroups(CreateContext& context) {
 int map_files(CreateContext& context) {
   if (context.files < 0) return 0;
   Fd mount;
-  if (const int error = clone_id_mapped(context.files, context.node_uid, mount)) return error;
+  const int error = context.place.is_root ? clone_id_mapped(context.place.proc.get(), context.files,
+                                                            context.ids.node_here, mount)
+                                          : clone_mount(context.files, -1, mount);
+  if (error != 0) return error;
   context.files = mount.release();
   return 0;
 }
@@ -234,12 +236,15 @@ constexpr Step<CreateContext> kCreatorSteps[] = {
     {"enter the template", enter_template},
 };
 
-int write_maps(pid_t child, unsigned first_id) {
-  const std::string map = std::to_string(kInitId) + " " + std::to_string(first_id) + " 1\n" +
-                          std::to_string(kNodeId) + " " + std::to_string(first_id + 1) + " 1\n";
-  const std::string proc = "/proc/" + std::to_string(child);
-  if (const int error = write_file_at(AT_FDCWD, (proc + "/uid_map").c_str(), map)) return error;
-  return write_file_at(AT_FDCWD, (proc + "/gid_map").c_str(), map);
+int write_maps(int proc, pid_t child, const SandboxIds& ids) {
+  const auto line = [](unsigned inside, unsigned outside) {
+    return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+  };
+  const std::string map =
+      ids.are_own ? line(kInitId, ids.init) + line(kNodeId, ids.node) : line(kNodeId, ids.node);
+  const std::string pid = std::to_string(child);
+  if (const int error = write_file_at(proc, (pid + "/uid_map").c_str(), map)) return error;
+  return write_file_at(proc, (pid + "/gid_map").c_str(), map);
 }
 
 constexpr unsigned long kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
@@ -261,7 +266,7 @@ void create_sandbox(CreateContext context) {
   }
   report_pid(context.status, init);
   ::close(maps[0]);
-  if (const int error = write_maps(init, context.first_id)) {
+  if (const int error = write_maps(context.place.proc.get(), init, context.ids)) {
     report_failure_and_exit(context.status, "write the id maps", error);
   }
   [[maybe_unused]] const ssize_t ignored = ::write(maps[1], "m", 1);

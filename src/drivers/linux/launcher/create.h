@@ -2,11 +2,23 @@
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/seccomp.h"
 #include "drivers/linux/launcher/template.h"
 
 namespace belljar::launcher {
+
+// Who init and the programs of a sandbox are outside of it.
+struct SandboxIds {
+  bool are_own = false;  // of this sandbox alone; otherwise both are the caller
+  unsigned init = 0;     // as the owner's user namespace numbers them
+  unsigned node = 0;
+  unsigned node_here = 0;  // as the launcher's does
+
+  unsigned init_inside() const { return are_own ? kInitId : kNodeId; }
+};
 
 // Everything needed to make one sandbox. Refers to the launcher's own state; used between fork and
 // report only.
@@ -15,9 +27,9 @@ struct CreateContext {
   const Template& base;
   const ProcMasks& masks;
   const SeccompFilters& filters;
-  int owner;          // the intermediate user namespace
-  unsigned first_id;  // the sandbox's block of ids, as the owner namespace numbers them
-  unsigned node_uid;  // the host's number of the sandbox's uid 1000
+  const Place& place;
+  int owner;  // the intermediate user namespace
+  SandboxIds ids;
   uint64_t sandbox;
   SandboxLimits limits;
   int status;             // write end of the status pipe

@@ -13,7 +13,7 @@
 
 namespace belljar::launcher {
 
-int make_user_namespace(const char* uid_map, const char* gid_map, Fd& result) {
+int make_user_namespace(int proc, const char* uid_map, const char* gid_map, Fd& result) {
   int done[2];
   if (::pipe2(done, O_CLOEXEC) != 0) return errno;
   Fd done_read{done[0]};
@@ -26,11 +26,11 @@ int make_user_namespace(const char* uid_map, const char* gid_map, Fd& result) {
     [[maybe_unused]] const ssize_t ignored = ::read(done_read.get(), &byte, 1);
     ::_exit(0);
   }
-  const std::string proc = "/proc/" + std::to_string(child);
-  int error = write_file_at(AT_FDCWD, (proc + "/uid_map").c_str(), uid_map);
-  if (error == 0) error = write_file_at(AT_FDCWD, (proc + "/gid_map").c_str(), gid_map);
+  const std::string pid = std::to_string(child);
+  int error = write_file_at(proc, (pid + "/uid_map").c_str(), uid_map);
+  if (error == 0) error = write_file_at(proc, (pid + "/gid_map").c_str(), gid_map);
   if (error == 0) {
-    result.reset(::open((proc + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+    result.reset(::openat(proc, (pid + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
     if (!result) error = errno;
   }
   done_write.reset();
@@ -38,7 +38,7 @@ int make_user_namespace(const char* uid_map, const char* gid_map, Fd& result) {
   return error;
 }
 
-int clone_id_mapped(int directory, unsigned id, Fd& result) {
+int clone_id_mapped(int proc, int directory, unsigned id, Fd& result) {
   struct stat info;
   if (::fstat(directory, &info) != 0) return errno;
   if (!S_ISDIR(info.st_mode)) return ENOTDIR;
@@ -47,14 +47,21 @@ int clone_id_mapped(int directory, unsigned id, Fd& result) {
   };
   Fd ids;
   if (const int error =
-          make_user_namespace(line(info.st_uid).c_str(), line(info.st_gid).c_str(), ids))
+          make_user_namespace(proc, line(info.st_uid).c_str(), line(info.st_gid).c_str(), ids))
     return error;
+  return clone_mount(directory, ids.get(), result);
+}
+
+int clone_mount(int directory, int ids, Fd& result) {
   result.reset(open_tree(directory, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
   if (!result) return errno;
   mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  attributes.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (ids >= 0) {
+    attributes.attr_set |= MOUNT_ATTR_IDMAP;
+    attributes.userns_fd = static_cast<uint64_t>(ids);
+  }
   attributes.propagation = MS_PRIVATE;
-  attributes.userns_fd = static_cast<uint64_t>(ids.get());
   return mount_setattr(result.get(), "", AT_EMPTY_PATH, &attributes) == 0 ? 0 : errno;
 }
 

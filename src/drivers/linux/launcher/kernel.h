@@ -27,6 +27,18 @@ inline int mount_setattr(int directory, const char* path, unsigned flags, mount_
       ::syscall(SYS_mount_setattr, directory, path, flags, attributes, sizeof *attributes));
 }
 
+inline int fsopen(const char* type) {
+  return static_cast<int>(::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC));
+}
+
+inline int fsconfig(int context, unsigned command, const char* key, const char* value) {
+  return static_cast<int>(::syscall(SYS_fsconfig, context, command, key, value, 0));
+}
+
+inline int fsmount(int context) {
+  return static_cast<int>(::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0));
+}
+
 inline int pidfd_open(pid_t pid) {
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }

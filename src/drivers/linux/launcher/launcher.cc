@@ -13,13 +13,20 @@
 #include <cstring>
 
 #include "drivers/linux/launcher/confine.h"
-#include "drivers/linux/launcher/create.h"
 #include "drivers/linux/launcher/kernel.h"
+#include "drivers/linux/launcher/processes.h"
 #include "drivers/linux/launcher/start.h"
 
 namespace belljar::launcher {
 
-Launcher::Launcher(int control) : control_{control}, id_blocks_(kIdsPerSlot / kIdsPerSandbox) {
+namespace {
+
+// How often a sandbox without a memory cgroup is looked at.
+constexpr int kWatchdogMillis = 50;
+
+}  // namespace
+
+Launcher::Launcher(int control, Place place) : control_{control}, place_{std::move(place)} {
   sigset_t mask;
   sigemptyset(&mask);
   sigaddset(&mask, SIGCHLD);
@@ -51,7 +58,9 @@ int Launcher::run() {
         watch(program->status, {jar.get(), program.get(), nullptr});
       }
     }
-    if (::poll(waits.data(), waits.size(), try_again ? 1 : -1) < 0 && errno != EINTR) return 1;
+    const int patience = try_again ? 1 : needs_watchdog() ? kWatchdogMillis : -1;
+    if (::poll(waits.data(), waits.size(), patience) < 0 && errno != EINTR) return 1;
+    if (needs_watchdog()) watch_memory();
     // Reports before deaths: a helper announces a pid before anything else can be known of it. A
     // handler may end the program it is about, but removes nothing else.
     for (size_t i = 0; i < watched.size(); ++i) {
@@ -71,7 +80,7 @@ int Launcher::run() {
     }
     if (waits[0].revents != 0) {
       Message message;
-      if (receive(message)) {
+      if (receive(control_, message)) {
         handle(message);
         // Every init is a copy of this process: what one caller sent must not lie around in it.
         ::explicit_bzero(message.payload.data(), message.payload.size());
@@ -85,39 +94,9 @@ int Launcher::run() {
   return 0;
 }
 
-bool Launcher::receive(Message& message) {
-  char payload[kMaxPayload];
-  char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
-  iovec parts[] = {{&message.request, sizeof message.request}, {payload, sizeof payload}};
-  msghdr header{};
-  header.msg_iov = parts;
-  header.msg_iovlen = 2;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  const ssize_t size = ::recvmsg(control_, &header, MSG_CMSG_CLOEXEC);
-  if (size <= 0) return size < 0 && errno == EINTR;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof fd);
-      message.fds.emplace_back(fd);
-    }
-  }
-  const bool whole = static_cast<size_t>(size) >= sizeof message.request &&
-                     (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-  if (!whole) {
-    message.request.type = RequestType{};  // answered as an unknown request
-    return true;
-  }
-  const size_t length = static_cast<size_t>(size) - sizeof message.request;
-  message.payload.assign(payload, length);
-  ::explicit_bzero(payload, length);
-  return true;
-}
-
 void Launcher::handle(Message& message) {
+  if (!is_well_formed(message.request, message.payload, message.fds.size()))
+    return answer(message.request, EBADMSG, "understand the request");
   switch (message.request.type) {
     case RequestType::prepare: return prepare(message);
     case RequestType::create: return create(message);
@@ -125,44 +104,8 @@ void Launcher::handle(Message& message) {
     case RequestType::kill: return kill(message.request);
     case RequestType::destroy: return destroy(message.request);
     case RequestType::socket: return socket(message.request);
+    case RequestType::seal: return seal(message);
   }
-  answer(message.request, EBADMSG, "understand the request");
-}
-
-int Launcher::set_up(std::string& step) {
-  step = "take a slot in /run/belljar";
-  if (const int error = take_slot(slot_)) return error;
-  std::string missing;
-  if (const int error = cgroups_.set_up(slot_.number, missing)) {
-    step = "find cgroup controllers: no " + missing;
-    return error;
-  }
-  clean_free_slots(cgroups_);
-  step = "compile the seccomp filters";
-  if (const int error = compile_filters(filters_)) return error;
-  step = "make the owner's user namespace";
-  if (const int error =
-          make_owner_namespace(kFirstId + slot_.number * kIdsPerSlot, kIdsPerSlot, owner_))
-    return error;
-  masks_ = find_proc_masks();
-  landlock_abi_ = landlock_abi();
-  set_up_done_ = true;
-  return 0;
-}
-
-void Launcher::prepare(Message& message) {
-  const Request& request = message.request;
-  std::string step;
-  if (!set_up_done_) {
-    if (const int error = set_up(step)) return answer(request, error, step);
-  }
-  Template made;
-  const int runtime = message.fds.empty() ? -1 : message.fds[0].get();
-  if (const int error = build_template(owner_.get(), runtime, made, step))
-    return answer(request, error, step);
-  full_proc_ = can_mount_full_proc(owner_.get(), made);
-  templates_[request.image] = std::move(made);
-  answer(request, 0, "");
 }
 
 unsigned Launcher::take_id_block() {
@@ -178,30 +121,48 @@ unsigned Launcher::take_id_block() {
   return 0;
 }
 
-namespace {
-
-// A zero would mean "unlimited" to the kernel.
-bool are_sane(const SandboxLimits& limits) {
-  return limits.memory >= (1 << 20) && limits.disk >= (64 << 10) && limits.inodes >= 64 &&
-         limits.cpu_millis >= 10 && limits.cpu_millis <= 1000000 && limits.pids >= 1 &&
-         limits.pids <= 1000000;
+void Launcher::free_id_block(unsigned block) {
+  if (block != 0) id_blocks_[block] = false;
 }
 
-}  // namespace
+SandboxIds Launcher::ids_for(unsigned block, bool with_files) const {
+  SandboxIds ids;
+  ids.are_own = place_.has_own_ids();
+  if (!ids.are_own) return ids;  // init and programs are the caller, 0 in every namespace above
+  ids.init = block * kIdsPerSandbox;
+  ids.node = ids.init + 1;
+  ids.node_here = slot_.first_id + ids.node;
+  if (with_files && !place_.is_root) {
+    // Only root can mount a directory so that its owner looks like somebody else. For an ordinary
+    // user programs are the owner.
+    ids.node = kOutsiderId;
+    ids.node_here = 0;
+  }
+  return ids;
+}
 
 void Launcher::create(const Message& message) {
   const Request& request = message.request;
   const auto base = templates_.find(request.image);
-  if (base == templates_.end() || jars_.count(request.sandbox) != 0 || !are_sane(request.limits)) {
+  if (base == templates_.end() || jars_.count(request.sandbox) != 0)
     return answer(request, EINVAL, "understand the sandbox");
+  const bool with_files = !message.fds.empty();
+  Fd files;
+  if (with_files) {
+    if (!trust_.allows_files(message.fds[0].get()))
+      return answer(request, EPERM, "use that files directory");
+    if (const int error = find_here(place_, message.fds[0].get(), files))
+      return answer(request, error, "find the files directory");
   }
-  const unsigned block = take_id_block();
-  if (block == 0) return answer(request, EUSERS, "take a block of user ids");
+  const unsigned block = place_.has_own_ids() ? take_id_block() : 0;
+  if (place_.has_own_ids() && block == 0)
+    return answer(request, EUSERS, "take a block of user ids");
   auto jar = std::make_unique<Jar>();
   jar->id = request.sandbox;
   jar->create_serial = request.serial;
   jar->limits = request.limits;
   jar->id_block = block;
+  jar->ids = ids_for(block, with_files);
   int status[2] = {-1, -1};
   int error = cgroups_.create_sandbox(request.sandbox, request.limits);
   const char* step = "create the cgroups";
@@ -213,37 +174,20 @@ void Launcher::create(const Message& message) {
     if (helper < 0) error = errno;
   }
   if (error == 0 && helper == 0) {
-    create_sandbox({cgroups_, base->second, masks_, filters_, owner_.get(), block * kIdsPerSandbox,
-                    kFirstId + slot_.number * kIdsPerSlot + block * kIdsPerSandbox + 1,
-                    request.sandbox, request.limits, status[1],
-                    message.fds.empty() ? -1 : message.fds[0].get(), -1, full_proc_,
+    create_sandbox({cgroups_, base->second, masks_, filters_, place_, owner_.get(), jar->ids,
+                    request.sandbox, request.limits, status[1], files.get(), -1, full_proc_,
                     (request.flags & kInBackground) != 0});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);
   if (error != 0) {
     cgroups_.remove_sandbox(request.sandbox);
-    id_blocks_[block] = false;
+    free_id_block(block);
     return answer(request, error, step);
   }
   jar->out_of_memory = cgroups_.watch_out_of_memory(request.sandbox);
   jars_.emplace(request.sandbox, std::move(jar));
 }
-
-namespace {
-
-// Cuts the payload into `count` strings; nothing if it is not exactly that.
-std::vector<char*> split_strings(std::string& payload, size_t count) {
-  std::vector<char*> strings;
-  if (payload.empty() || payload.back() != '\0' || count > kMaxStrings) return strings;
-  for (size_t at = 0; at < payload.size(); at += std::strlen(payload.data() + at) + 1) {
-    strings.push_back(payload.data() + at);
-  }
-  if (strings.size() != count) strings.clear();
-  return strings;
-}
-
-}  // namespace
 
 void Launcher::start(Message& message) {
   const Request& request = message.request;
@@ -254,10 +198,8 @@ void Launcher::start(Message& message) {
   const bool has_source = message.fds.size() == 4;
   const size_t count = size_t{request.argc} + request.envc + (has_source ? 1 : 0);
   std::vector<char*> strings = split_strings(message.payload, count);
-  if (strings.empty() || request.argc == 0 || message.fds.size() < 3 ||
-      jar.programs.count(request.process) != 0) {
+  if (strings.empty() || jar.programs.count(request.process) != 0)
     return answer(request, EINVAL, "understand the command");
-  }
   auto program = std::make_unique<Program>();
   program->sandbox = jar.id;
   program->id = request.process;
@@ -272,7 +214,7 @@ void Launcher::start(Message& message) {
     StartContext context{cgroups_,
                          filters_,
                          jar.init_pidfd.get(),
-                         kFirstId + slot_.number * kIdsPerSlot + jar.id_block * kIdsPerSandbox + 1,
+                         jar.ids,
                          jar.id,
                          request.process,
                          jar.limits,
@@ -316,8 +258,19 @@ pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
 void Launcher::kill(const Request& request) {
   const auto jar = jars_.find(request.sandbox);
   // A program that has ended may have left children; its group is still there then.
-  if (jar != jars_.end()) cgroups_.kill_process(request.sandbox, request.process);
+  if (jar != jars_.end()) kill_program(*jar->second, request.process);
   answer(request, 0, "");
+}
+
+void Launcher::kill_program(const Jar& jar, uint64_t process) const {
+  if (cgroups_.can_kill()) return cgroups_.kill_process(jar.id, process);
+  if (!jar.init_pidfd) return;
+  std::vector<pid_t> others;
+  for (const auto& [id, program] : jar.programs) {
+    if (id != process && program->pid > 0) others.push_back(program->pid);
+  }
+  if (others.empty()) return kill_namespace(jar.init_pidfd.get(), own_pid_namespace_.get());
+  kill_family(place_.proc.get(), jar.init, others);
 }
 
 void Launcher::destroy(const Request& request) {
@@ -358,7 +311,7 @@ void Launcher::socket(const Request& request) {
   // Better no launcher than one that lives in a sandbox's network.
   if (::setns(own_net_namespace_.get(), CLONE_NEWNET) != 0) ::_exit(1);
   if (error != 0) return answer(request, error, "make a socket");
-  answer(ReplyType::done, request.serial, request.sandbox, 0, "", made.get());
+  answer(ReplyType::done, request.serial, request.sandbox, 0, "", {made.get()});
 }
 
 void Launcher::doom(Jar& jar) {

@@ -10,20 +10,25 @@
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/create.h"
+#include "drivers/linux/launcher/message.h"
+#include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/report.h"
 #include "drivers/linux/launcher/seccomp.h"
 #include "drivers/linux/launcher/slot.h"
 #include "drivers/linux/launcher/template.h"
+#include "drivers/linux/launcher/trust.h"
 
 namespace belljar::launcher {
 
 // The privileged half of the native driver: makes sandboxes, starts programs in them, kills and
 // removes them, as belljar asks. One thread, one loop; nothing in it waits for a sandbox. When
-// belljar's end of the socket closes, for whatever reason, everything is destroyed.
+// belljar's end of the socket closes, for whatever reason, everything is destroyed; when this
+// process ends, for whatever reason, the kernel kills every sandbox with its pid namespace.
 class Launcher {
  public:
-  explicit Launcher(int control);
+  Launcher(int control, Place place);
   int run();  // until belljar is gone; the exit status
 
  private:
@@ -45,6 +50,7 @@ class Launcher {
     uint32_t destroy_serial = 0;
     SandboxLimits limits{};
     unsigned id_block = 0;
+    SandboxIds ids;
     pid_t init = 0;
     Fd init_pidfd;
     Fd status;         // while it is being made
@@ -56,26 +62,24 @@ class Launcher {
     std::map<uint64_t, std::unique_ptr<Program>> programs;
     std::vector<uint64_t> leftovers;  // ended programs whose children live on
   };
-  struct Message {
-    Request request{};
-    std::string payload;
-    std::vector<Fd> fds;
-  };
-
   int set_up(std::string& step);
-  bool receive(Message& message);  // false: belljar is gone
   void handle(Message& message);
-  void prepare(Message& message);
+  void seal(Message& message);
+  void prepare(const Message& message);
   void create(const Message& message);
   void start(Message& message);
   pid_t clone_into(const Jar& jar, uint64_t process);
   void kill(const Request& request);
+  void kill_program(const Jar& jar, uint64_t process) const;
   void destroy(const Request& request);
   void socket(const Request& request);
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
   void on_out_of_memory(Jar& jar);
+  void kill_for_memory(Jar& jar);
+  bool needs_watchdog() const;
+  void watch_memory();
   void reap();
   void on_init_exit(Jar& jar);
   void on_program_exit(Program& program, int status, const rusage& usage);
@@ -85,12 +89,17 @@ class Launcher {
   void close();
 
   unsigned take_id_block();
+  void free_id_block(unsigned block);
+  SandboxIds ids_for(unsigned block, bool with_files) const;
   void answer(const Request& request, int error, std::string_view step);
   void answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error, std::string_view step,
-              int fd = -1);
-  void send(const Reply& reply, int fd = -1) const;
+              const std::vector<int>& fds = {});
+  Reply make_reply(ReplyType type, uint32_t serial, uint64_t sandbox) const;
+  void send(const Reply& reply, const std::vector<int>& fds = {}) const;
 
   int control_;
+  Place place_;
+  Trust trust_;
   Fd own_pid_namespace_;
   Fd own_net_namespace_;
   Fd children_;  // signalfd for SIGCHLD
@@ -103,6 +112,7 @@ class Launcher {
   ProcMasks masks_;
   bool full_proc_ = true;
   Fd owner_;
+  uint32_t own_id_ = 0;  // belljar's, once it is not root any more
   std::map<uint32_t, Template> templates_;
   std::map<uint64_t, std::unique_ptr<Jar>> jars_;
   std::map<pid_t, std::pair<int, rusage>>

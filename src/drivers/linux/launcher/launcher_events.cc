@@ -11,6 +11,7 @@
 
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/launcher.h"
+#include "drivers/linux/launcher/processes.h"
 
 namespace belljar::launcher {
 
@@ -27,11 +28,12 @@ void Launcher::on_jar_status(Jar& jar) {
   jar.status.reset();
   if (size == sizeof report && report.kind == Report::ready) {
     // Opened while there is no program that could have put something else in its place.
-    const std::string path = "/proc/" + std::to_string(jar.init) + "/root/workspace";
-    const Fd workspace{::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    const std::string path = std::to_string(jar.init) + "/root/workspace";
+    const Fd workspace{
+        ::openat(place_.proc.get(), path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (workspace) {
       jar.ready = true;
-      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", workspace.get());
+      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", {workspace.get()});
     }
     report.error = errno;
     std::strncpy(report.step, "open the workspace", sizeof report.step - 1);
@@ -60,14 +62,36 @@ void Launcher::on_program_status(Program& program) {
 
 void Launcher::on_out_of_memory(Jar& jar) {
   uint64_t count = 0;
-  if (::read(jar.out_of_memory.get(), &count, sizeof count) != sizeof count) return;
+  if (::read(jar.out_of_memory.get(), &count, sizeof count) == sizeof count) kill_for_memory(jar);
+}
+
+void Launcher::kill_for_memory(Jar& jar) {
   // A program that lost one of its processes is of no use any more, and the others would only fill
   // the memory again.
   for (const auto& [id, program] : jar.programs) {
     program->out_of_memory = true;  // the kernel counts its own victim only later
-    cgroups_.kill_process(jar.id, id);
+    kill_program(jar, id);
   }
-  for (const uint64_t id : jar.leftovers) cgroups_.kill_process(jar.id, id);
+  for (const uint64_t id : jar.leftovers) kill_program(jar, id);
+}
+
+bool Launcher::needs_watchdog() const {
+  if (!set_up_done_ || (cgroups_.facts() & kFactMemoryLimit) != 0) return false;
+  return std::any_of(jars_.begin(), jars_.end(), [](const auto& entry) {
+    return !entry.second->programs.empty() || !entry.second->leftovers.empty();
+  });
+}
+
+// Slower and coarser than a cgroup: what is taken and given back between two looks is not seen.
+void Launcher::watch_memory() {
+  std::map<uint64_t, uint64_t> used;  // by pid namespace
+  for (const auto& [pid, info] : list_processes(place_.proc.get()))
+    used[info.pid_namespace] += info.memory;
+  for (const auto& [id, jar] : jars_) {
+    if (jar->programs.empty() && jar->leftovers.empty()) continue;
+    const auto at = used.find(pid_namespace_of(place_.proc.get(), jar->init));
+    if (at != used.end() && at->second > jar->limits.memory) kill_for_memory(*jar);
+  }
 }
 
 void Launcher::reap() {
@@ -144,7 +168,7 @@ bool Launcher::remove(Jar& jar) {
   }
   // The kernel lets go of a cgroup a moment after its last process.
   if (!cgroups_.remove_sandbox(jar.id)) return false;
-  id_blocks_[jar.id_block] = false;
+  free_id_block(jar.id_block);
   if (jar.destroy_serial != 0) answer(ReplyType::done, jar.destroy_serial, jar.id, 0, "");
   jars_.erase(jar.id);
   return true;
@@ -162,35 +186,41 @@ void Launcher::answer(const Request& request, int error, std::string_view step) 
 }
 
 void Launcher::answer(ReplyType type, uint32_t serial, uint64_t sandbox, int error,
-                      std::string_view step, int fd) {
+                      std::string_view step, const std::vector<int>& fds) {
+  Reply reply = make_reply(type, serial, sandbox);
+  reply.error = error;
+  std::memcpy(reply.step, step.data(), std::min(step.size(), sizeof reply.step - 1));
+  send(reply, fds);
+}
+
+Reply Launcher::make_reply(ReplyType type, uint32_t serial, uint64_t sandbox) const {
   Reply reply{};
   reply.type = type;
   reply.serial = serial;
   reply.sandbox = sandbox;
-  reply.error = error;
-  if (set_up_done_) {
-    reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u) | kFactOwnIds | kFactRoot;
-    reply.landlock_abi = landlock_abi_;
-  }
-  std::memcpy(reply.step, step.data(), std::min(step.size(), sizeof reply.step - 1));
-  send(reply, fd);
+  if (!set_up_done_) return reply;
+  reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u) |
+                (place_.has_own_ids() ? kFactOwnIds : 0u) | (place_.is_root ? kFactRoot : 0u);
+  reply.landlock_abi = landlock_abi_;
+  return reply;
 }
 
-void Launcher::send(const Reply& reply, int fd) const {
+void Launcher::send(const Reply& reply, const std::vector<int>& fds) const {
   Reply copy = reply;
   iovec part{&copy, sizeof copy};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  if (fd >= 0) {
+  if (!fds.empty()) {
+    const size_t size = sizeof(int) * fds.size();
     header.msg_control = control;
-    header.msg_controllen = sizeof control;
+    header.msg_controllen = CMSG_SPACE(size);
     cmsghdr* rights = CMSG_FIRSTHDR(&header);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof fd);
-    std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    rights->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(rights), fds.data(), size);
   }
   // belljar reads all the time; if it is gone, the loop will notice.
   while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {

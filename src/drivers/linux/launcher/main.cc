@@ -10,7 +10,7 @@
 
 #include "drivers/linux/launcher/launcher.h"
 
-int main() {
+int main(int argc, char** argv) {
   using belljar::launcher::kControlFd;
   int type = 0;
   socklen_t size = sizeof type;
@@ -35,5 +35,5 @@ int main() {
   ::umask(022);
   if (::chdir("/") != 0) return 1;
   ::setenv("PATH", "/usr/bin:/bin", 1);
-  return belljar::launcher::Launcher{kControlFd}.run();
+  return belljar::launcher::Launcher{kControlFd, belljar::launcher::find_place(argc, argv)}.run();
 }

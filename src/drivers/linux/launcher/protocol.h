@@ -24,6 +24,11 @@ enum class RequestType : uint32_t {
   kill,     // a process and all it started
   destroy,  // a sandbox
   socket,   // a TCP socket in its network. The answer has one fd
+  seal,  // the first one, if at all: belljar is about to give up its rights and, as root, to become
+         // `own_id`. Directories other than those that come with it are refused from then on. fds:
+         // belljar's data directory[, the files directory]. The answer has one fd, the user
+         // namespace that belljar enters to be able to read what sandboxes write; and with a files
+         // directory a second, a view of it that belljar can read there
 };
 
 struct SandboxLimits {
@@ -51,6 +56,8 @@ struct Request {
   uint32_t envc;
   uint32_t flags;  // RequestFlag
   SandboxLimits limits;
+  uint32_t own_id;  // seal: a uid and gid of the host
+  uint32_t reserved;
 };
 
 enum class ReplyType : uint32_t {
@@ -89,7 +96,7 @@ struct Reply {
   uint32_t out_of_memory;  // the kernel's OOM killer struck in the sandbox while the process ran
   uint32_t facts;
   uint32_t landlock_abi;
-  uint32_t reserved;
+  uint32_t own_id;  // seal: what belljar's id is called in the user namespace
   uint64_t cpu_micros;
   uint64_t max_rss;  // bytes
   char step[48];

@@ -13,50 +13,83 @@ namespace belljar::launcher {
 
 namespace {
 
-constexpr const char* kDirectory = "/run/belljar";
+std::string name_of(unsigned number) {
+  return std::to_string(number) + ".lock";
+}
 
-std::string path_of(unsigned number) {
-  return std::string{kDirectory} + "/" + std::to_string(number) + ".lock";
+// True if only we may write there.
+bool is_ours(int directory) {
+  struct stat info;
+  return ::fstat(directory, &info) == 0 && info.st_uid == ::geteuid() &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+Fd make_directory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) return Fd{};
+  Fd directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  if (directory && !is_ours(directory.get())) {
+    errno = EPERM;
+    return Fd{};
+  }
+  return directory;
+}
+
+// The same places as those of the sockets of `belljar list`; the launcher has no environment that
+// could name others.
+Fd open_directory(const Place& place) {
+  if (place.is_root) return make_directory("/run/belljar", 0755);
+  const std::string user = std::to_string(place.caller);
+  const std::string name = "/belljar-" + user;
+  const Fd runtime{::open(("/run/user/" + user).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  const bool usable = runtime && is_ours(runtime.get());
+  return make_directory((usable ? "/run/user/" + user : "/tmp") + name, 0700);
 }
 
 // Locks the file if nobody else has, or returns an empty Fd.
-Fd try_lock(const std::string& path, int flags) {
-  Fd file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600)};
+Fd try_lock(int directory, const std::string& name, int flags) {
+  Fd file{::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600)};
   if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return Fd{};
   // Between open and lock the file may have been removed by its last owner, and another made in its
   // place.
   struct stat locked;
   struct stat named;
-  if (::fstat(file.get(), &locked) != 0 || ::stat(path.c_str(), &named) != 0) return Fd{};
+  if (::fstat(file.get(), &locked) != 0 || ::fstatat(directory, name.c_str(), &named, 0) != 0)
+    return Fd{};
   if (locked.st_ino != named.st_ino) return Fd{};
   return file;
 }
 
 }  // namespace
 
-int take_slot(Slot& slot) {
-  if (::mkdir(kDirectory, 0755) != 0 && errno != EEXIST) return errno;
-  for (unsigned number = 0; number < kSlots; ++number) {
-    slot.lock = try_lock(path_of(number), O_CREAT);
+int take_slot(const Place& place, Slot& slot) {
+  slot.directory = open_directory(place);
+  if (!slot.directory) return errno;
+  slot.id_count = place.is_root         ? kIdsPerSlot
+                  : place.has_own_ids() ? kIdsPerRootlessSlot
+                                        : place.id_count;
+  const unsigned slots = place.has_own_ids() ? place.id_count / slot.id_count : kSlots;
+  for (unsigned number = 0; number < slots; ++number) {
+    slot.lock = try_lock(slot.directory.get(), name_of(number), O_CREAT);
     slot.number = number;
+    slot.first_id = place.first_id + (place.has_own_ids() ? number * slot.id_count : 0);
     if (slot.lock) return 0;
   }
   return EUSERS;
 }
 
 void release_slot(Slot& slot) {
-  ::unlink(path_of(slot.number).c_str());
+  ::unlinkat(slot.directory.get(), name_of(slot.number).c_str(), 0);
   slot.lock.reset();
 }
 
-void clean_free_slots(Cgroups& cgroups) {
+void clean_free_slots(const Slot& own, Cgroups& cgroups) {
   for (unsigned number = 0; number < kSlots; ++number) {
-    const std::string path = path_of(number);
-    if (::access(path.c_str(), F_OK) != 0) continue;
-    const Fd lock = try_lock(path, 0);
+    const std::string name = name_of(number);
+    if (::faccessat(own.directory.get(), name.c_str(), F_OK, 0) != 0) continue;
+    const Fd lock = try_lock(own.directory.get(), name, 0);
     if (!lock) continue;
     cgroups.remove_slot(number);
-    ::unlink(path.c_str());
+    ::unlinkat(own.directory.get(), name.c_str(), 0);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/fd.h"
+#include "drivers/linux/launcher/place.h"
 
 namespace belljar::launcher {
 
@@ -10,20 +11,24 @@ constexpr unsigned kSlots = 1024;
 constexpr unsigned kIdsPerSlot = 65536;
 constexpr unsigned kFirstId =
     0x60000000;  // far above real users and the ranges that distributions hand out
+constexpr unsigned kIdsPerRootlessSlot = 4096;  // of the 65536 that users usually have
 
-// A launcher's number among those that run on this host: it names its cgroups and its range of host
-// ids. Held by a lock on a file, which the kernel releases however the launcher ends.
+// A launcher's number among those of the host's root, or of one user: it names its cgroups and its
+// range of ids. Held by a lock on a file, which the kernel releases however the launcher ends.
 struct Slot {
   unsigned number = 0;
+  unsigned first_id = 0;  // as the launcher's user namespace numbers them
+  unsigned id_count = 0;
+  Fd directory;
   Fd lock;
 };
 
 // Takes the first free slot. 0 or an errno.
-int take_slot(Slot& slot);
+int take_slot(const Place& place, Slot& slot);
 
 void release_slot(Slot& slot);
 
 // Removes what crashed launchers left behind in slots that nobody holds.
-void clean_free_slots(Cgroups& cgroups);
+void clean_free_slots(const Slot& own, Cgroups& cgroups);
 
 }  // namespace belljar::launcher

@@ -1,11 +1,13 @@
 #include "drivers/linux/launcher/start.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -36,10 +38,11 @@ int prefer_as_oom_victim(StartContext&) {
 // So that a program may open /dev/stdout: the pipe then belongs to its own uid.
 int hand_over_stdio(StartContext& context) {
   for (const int fd : {context.input, context.output, context.errors}) {
-    struct stat info;
-    if (::fstat(fd, &info) != 0) return errno;
-    if (S_ISFIFO(info.st_mode) && ::fchown(fd, context.node_uid, context.node_uid) != 0)
-      return errno;
+    // Only pipes without a name: a FIFO on some disk may be anybody's.
+    struct statfs info;
+    if (::fstatfs(fd, &info) != 0) return errno;
+    const unsigned node = context.ids.node_here;
+    if (info.f_type == PIPEFS_MAGIC && ::fchown(fd, node, node) != 0) return errno;
   }
   return 0;
 }
@@ -99,11 +102,12 @@ int start_session(StartContext&) {
 }
 
 int limit_resources(StartContext& context) {
-  return set_resource_limits(context.limits);
+  const bool by_cgroup = (context.cgroups.facts() & kFactPidsLimit) != 0;
+  return set_resource_limits(context.limits, by_cgroup);
 }
 
-int drop_to_node(StartContext&) {
-  return drop_privileges(kNodeId);
+int drop_to_node(StartContext& context) {
+  return drop_privileges(kNodeId, context.ids.are_own);
 }
 
 int die_with_launcher(StartContext&) {
@@ -149,8 +153,8 @@ int load_program_filters(StartContext& context) {
   return load_filters(context.filters);
 }
 
-int check(StartContext&) {
-  return check_posture();
+int check(StartContext& context) {
+  return check_posture(context.ids.are_own);
 }
 
 int execute(StartContext& context) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "drivers/linux/launcher/cgroup.h"
+#include "drivers/linux/launcher/create.h"
 #include "drivers/linux/launcher/seccomp.h"
 
 namespace belljar::launcher {
@@ -12,8 +13,8 @@ namespace belljar::launcher {
 struct StartContext {
   const Cgroups& cgroups;
   const SeccompFilters& filters;
-  int init;           // pidfd of the sandbox's init
-  unsigned node_uid;  // the host's number of the sandbox's uid 1000
+  int init;  // pidfd of the sandbox's init
+  SandboxIds ids;
   uint64_t sandbox;
   uint64_t process;
   SandboxLimits limits;

@@ -251,7 +251,8 @@ int wait_for(pid_t child) {
   return status;
 }
 
-int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
+int make_owner_namespace(int proc, const OwnerIds& ids, Fd& result) {
+  const unsigned first = ids.first;
   int ready[2];
   int done[2];
   if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(done, O_CLOEXEC) != 0) return errno;
@@ -279,12 +280,14 @@ int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
   ready_write.reset();
   done_read.reset();
   int error = ::read(ready_read.get(), &byte, 1) == 1 ? static_cast<unsigned char>(byte) : EIO;
-  const std::string proc = "/proc/" + std::to_string(child);
-  const std::string map = "0 " + std::to_string(first) + " " + std::to_string(count) + "\n";
-  if (error == 0) error = write_file_at(AT_FDCWD, (proc + "/uid_map").c_str(), map);
-  if (error == 0) error = write_file_at(AT_FDCWD, (proc + "/gid_map").c_str(), map);
+  const std::string pid = std::to_string(child);
+  std::string map = "0 " + std::to_string(first) + " " + std::to_string(ids.count) + "\n";
+  if (ids.has_outsider)
+    map += std::to_string(kOutsiderId) + " " + std::to_string(ids.outsider) + " 1\n";
+  if (error == 0) error = write_file_at(proc, (pid + "/uid_map").c_str(), map);
+  if (error == 0) error = write_file_at(proc, (pid + "/gid_map").c_str(), map);
   if (error == 0) {
-    result.reset(::open((proc + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+    result.reset(::openat(proc, (pid + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
     if (!result) error = errno;
   }
   done_write.reset();
@@ -292,7 +295,7 @@ int make_owner_namespace(unsigned first, unsigned count, Fd& result) {
   return error;
 }
 
-int build_template(int owner, int runtime, Template& result, std::string& step) {
+int build_template(int proc, int owner, int runtime, Template& result, std::string& step) {
   Fd usr;
   Fd runtime_mount;
   step = "copy the mount of /usr";
@@ -329,8 +332,8 @@ int build_template(int owner, int runtime, Template& result, std::string& step) 
     if (error != 0) step = report.step;
   }
   if (error == 0) {
-    result.mounts.reset(
-        ::open(("/proc/" + std::to_string(child) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string path = std::to_string(child) + "/ns/mnt";
+    result.mounts.reset(::openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!result.mounts) error = errno;
   }
   done_write.reset();

@@ -27,12 +27,23 @@ struct Template {
 };
 
 // Builds the template in a child that is root in the user namespace `owner` and nobody outside.
-// `runtime` is the prefix directory (or -1). 0 or an errno, with the failed step in `step`.
-int build_template(int owner, int runtime, Template& result, std::string& step);
+// `runtime` is the prefix directory (or -1), `proc` the launcher's own procfs. 0 or an errno, with
+// the failed step in `step`.
+int build_template(int proc, int owner, int runtime, Template& result, std::string& step);
+
+// What the ids in the owner's user namespace stand for, as the launcher's numbers them: 0 to
+// `count` - 1 for those from `first`, and perhaps kOutsiderId for one more.
+struct OwnerIds {
+  unsigned first = 0;
+  unsigned count = 0;
+  bool has_outsider = false;
+  unsigned outsider = 0;
+};
+constexpr unsigned kOutsiderId = 65536;
 
 // Makes the intermediate user namespace that owns all templates and is the parent of every
-// sandbox's own: ids 0 to `count` - 1 in it are the host's ids from `first`. 0 or an errno.
-int make_owner_namespace(unsigned first, unsigned count, Fd& result);
+// sandbox's own. 0 or an errno.
+int make_owner_namespace(int proc, const OwnerIds& ids, Fd& result);
 
 // Waits until a child has ended; its exit status.
 int wait_for(pid_t child);

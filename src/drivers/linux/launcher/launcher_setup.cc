@@ -1,0 +1,85 @@
+// What happens before there are sandboxes: the launcher's own state, trust, templates.
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/id_map.h"
+#include "drivers/linux/launcher/launcher.h"
+
+namespace belljar::launcher {
+
+int Launcher::set_up(std::string& step) {
+  step = place_.step;
+  if (place_.error != 0) return place_.error;
+  step = "take a slot among the launchers";
+  if (const int error = take_slot(place_, slot_)) return error;
+  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
+  std::string missing;
+  if (const int error = cgroups_.set_up(place_, slot_.number, missing)) {
+    step = "find cgroup controllers: no " + missing;
+    return error;
+  }
+  clean_free_slots(slot_, cgroups_);
+  step = "compile the seccomp filters";
+  if (const int error = compile_filters(filters_)) return error;
+  step = "make the owner's user namespace";
+  // belljar's own id: for root the one it is going to have, for others the caller.
+  const bool has_outsider = place_.is_root ? own_id_ != 0 : place_.has_own_ids();
+  const OwnerIds ids{slot_.first_id, slot_.id_count, has_outsider, own_id_};
+  if (const int error = make_owner_namespace(place_.proc.get(), ids, owner_)) return error;
+  masks_ = find_proc_masks();
+  landlock_abi_ = landlock_abi();
+  set_up_done_ = true;
+  return 0;
+}
+
+void Launcher::seal(Message& message) {
+  const Request& request = message.request;
+  if (set_up_done_ || trust_.sealed) return answer(request, EBUSY, "be sealed");
+  if (place_.is_root) own_id_ = request.own_id;
+  std::string step;
+  if (const int error = set_up(step)) return answer(request, error, step);
+  Fd view;
+  if (message.fds.size() == 2) {
+    // belljar reads what programs write there with its rights over their ids, not as root.
+    const int files = message.fds[1].get();
+    if (place_.is_root) {
+      const int error = clone_id_mapped(place_.proc.get(), files, slot_.first_id, view);
+      if (error != 0) return answer(request, error, kMapOwnerStep);
+    } else {
+      view.reset(::fcntl(files, F_DUPFD_CLOEXEC, 0));
+    }
+    trust_.files = std::move(message.fds[1]);
+  }
+  trust_.data = std::move(message.fds[0]);
+  trust_.sealed = true;
+  Reply reply = make_reply(ReplyType::done, request.serial, 0);
+  reply.own_id = place_.has_own_ids() ? kOutsiderId : 0;
+  std::vector<int> fds{owner_.get()};
+  if (view) fds.push_back(view.get());
+  send(reply, fds);
+}
+
+void Launcher::prepare(const Message& message) {
+  const Request& request = message.request;
+  std::string step;
+  if (!set_up_done_) {
+    if (const int error = set_up(step)) return answer(request, error, step);
+  }
+  Fd runtime;
+  if (!message.fds.empty()) {
+    const int given = message.fds[0].get();
+    if (!trust_.allows_runtime(place_, given)) return answer(request, EPERM, "use that runtime");
+    if (const int error = find_here(place_, given, runtime))
+      return answer(request, error, "find the Node runtime");
+  }
+  Template made;
+  if (const int error = build_template(place_.proc.get(), owner_.get(), runtime.get(), made, step))
+    return answer(request, error, step);
+  full_proc_ = can_mount_full_proc(owner_.get(), made);
+  templates_[request.image] = std::move(made);
+  answer(request, 0, "");
+}
+
+}  // namespace belljar::launcher
