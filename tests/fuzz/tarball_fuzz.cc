@@ -3,61 +3,26 @@
 #include <sys/resource.h>
 
 #include <cstring>
-#include <filesystem>
 #include <optional>
 
 #include "base/posix.h"
 #include "fuzz.h"
 #include "packages/tarball.h"
 #include "runtime/unpack_runtime.h"
+#include "unpack_place.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace belljar {
 namespace {
 
-namespace fs = std::filesystem;
 using fuzz::expect;
 using packages::UnpackOptions;
 
 constexpr size_t kBlock = 512;
 
-// In memory, because every input makes and removes a directory.
-std::string make_outer_directory() {
-  std::string path =
-      fs::exists("/dev/shm") ? "/dev/shm/belljar-fuzz-XXXXXX" : "/tmp/belljar-fuzz-XXXXXX";
-  expect(::mkdtemp(path.data()) != nullptr, "there is a directory to unpack into");
-  return path;
-}
-
-// A directory in an outer one of its own: whatever else appears there has broken out.
-class Place {
- public:
-  Place() { fs::create_directory(path()); }
-
-  std::string path() const { return outer_.path() + "/inner"; }
-
-  // The number of files in it.
-  size_t check() const {
-    const auto beside = fs::directory_iterator{outer_.path()};
-    expect(std::distance(fs::begin(beside), fs::end(beside)) == 1, "nothing leaves the directory");
-    size_t files = 0;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator{path()}) {
-      const fs::file_status status = entry.symlink_status();
-      expect(fs::is_directory(status) || fs::is_regular_file(status), "only files and directories");
-      const auto mode = static_cast<unsigned>(status.permissions());
-      expect(mode == 0755 || (mode == 0644 && fs::is_regular_file(status)), "modes are plain");
-      files += fs::is_regular_file(status) ? 1 : 0;
-    }
-    return files;
-  }
-
- private:
-  runtime::TemporaryTree outer_{make_outer_directory()};
-};
-
 void check_unpacking(int tarball, const UnpackOptions& options) {
-  const Place place;
+  const fuzz::Place place;
   std::optional<packages::Unpacked> unpacked;
   fuzz::may_refuse([&] {
     const Fd directory = open_directory(place.path());
@@ -72,7 +37,7 @@ void check_unpacking(int tarball, const UnpackOptions& options) {
 }
 
 void check_runtime(int tarball) {
-  const Place place;
+  const fuzz::Place place;
   runtime::unpack_runtime(tarball, tarball, place.path());
 }
 

@@ -5,44 +5,12 @@
 #include "base/log.h"
 #include "base/testing.h"
 #include "base/utf8.h"
-#include "drivers/fake/driver.h"
 #include "fuzz.h"
+#include "tame_driver.h"
 #include "tools/tools.h"
 
 namespace belljar::tools {
 namespace {
-
-// Runs the same harmless program, whatever it is told to run.
-class TameSandbox final : public Sandbox {
- public:
-  explicit TameSandbox(std::unique_ptr<Sandbox> inner) : inner_{std::move(inner)} {}
-  Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override {
-    command.argv = {"/bin/sh", "-c", "save dir/a.txt hello\nprint done"};
-    return inner_->start(std::move(command), sink);
-  }
-  int workspace() const override { return inner_->workspace(); }
-  Task<Fd> connect(uint16_t port) override { return inner_->connect(port); }
-  Task<Fd> listen() override { return inner_->listen(); }
-  Task<> destroy() override { return inner_->destroy(); }
-
- private:
-  std::unique_ptr<Sandbox> inner_;
-};
-
-class TameDriver final : public Driver {
- public:
-  explicit TameDriver(asio::any_io_executor executor) : fake_{std::move(executor)} {}
-  Task<Capabilities> probe() override { return fake_.probe(); }
-  Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override {
-    auto inner = co_await fake_.create(std::move(spec));
-    co_return std::make_unique<TameSandbox>(std::move(inner));
-  }
-  Task<> recover() override { return fake_.recover(); }
-  Task<> shut_down() override { return fake_.shut_down(); }
-
- private:
-  FakeDriver fake_;
-};
 
 class OneImage final : public Images {
  public:
@@ -86,8 +54,7 @@ Task<> call_tool(mcp::Tool& tool, json::object arguments) {
 }
 
 Task<> call_all(json::array calls) {
-  // Never destroyed: at the end of the process OpenSSL would be gone before it.
-  static auto& registry = *new packages::Registry{host_without_registry()};
+  static packages::Registry registry{host_without_registry()};
   FakeClock clock;
   OneImage images;
   const auto executor = co_await asio::this_coro::executor;
@@ -110,6 +77,11 @@ Task<> call_all(json::array calls) {
 
 }  // namespace
 }  // namespace belljar::tools
+
+// At the end of the process OpenSSL is gone before what it made.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libcrypto";
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace belljar;
