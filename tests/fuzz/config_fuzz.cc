@@ -1,10 +1,4 @@
 // The text of a TOML file → the configuration.
-// The parser is compiled here, so that the fuzzer sees it; like the library without assertions, one
-// of which fails where an error is reported two lines later ("[!").
-#define TOML_IMPLEMENTATION
-#define TOML_ASSERT(condition) static_cast<void>(0)
-#include <toml++/toml.h>
-
 #include "app/config.h"
 #include "fuzz.h"
 
