@@ -31,7 +31,7 @@ exec_as_root() {
 # as_root WHY COMMAND…: the same, and comes back.
 as_root() { (exec_as_root "$@"); }
 
-readonly why_root="because this version makes its sandboxes as root only (a rootless mode comes with a later one)"
+readonly why_root="because the tests look at the host from outside the sandboxes"
 
 # Reads ninja's output and shows how far it is, in one line, if somebody is looking.
 show_progress() {

@@ -51,8 +51,8 @@ void print_json(const Capabilities& capabilities) {
 }
 
 Task<int> examine(asio::any_io_executor executor, const Config& config, bool json,
-                  linux_driver::LauncherProcess launcher) {
-  Wiring wiring{executor, config, std::move(launcher)};
+                  Foundation foundation) {
+  Wiring wiring{executor, config, std::move(foundation)};
   const Capabilities capabilities = co_await wiring.driver().probe();
   json ? print_json(capabilities) : print_table(capabilities);
   co_await wiring.shut_down();
@@ -62,10 +62,10 @@ Task<int> examine(asio::any_io_executor executor, const Config& config, bool jso
 }  // namespace
 
 int doctor_command(const LoadedConfig& loaded, bool json) {
-  // Not start_driver(): what is missing without root is part of the answer.
-  auto launcher = linux_driver::start_launcher(linux_driver::launcher_path());
-  return run_to_end([&loaded, json, &launcher](const asio::any_io_executor& executor) {
-    return examine(executor, loaded.config, json, std::move(launcher));
+  // What is missing is part of the answer, so nothing may fail before.
+  auto foundation = lay_bare_foundation(loaded.config);
+  return run_to_end([&loaded, json, &foundation](const asio::any_io_executor& executor) {
+    return examine(executor, loaded.config, json, std::move(foundation));
   });
 }
 

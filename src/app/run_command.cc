@@ -104,8 +104,8 @@ Task<> warm_up(Wiring& wiring, const Image& image) {
   co_await sandbox->destroy();
 }
 
-Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options) {
-  tools::Program program = to_program(options, config.tools);
+Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
+                  tools::Program program) {
   Stopwatch watch{wiring.clock()};
   Times times;
   const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
@@ -145,12 +145,12 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options) {
 }
 
 Task<int> run_and_shut_down(asio::any_io_executor executor, const Config& config,
-                            RunOptions options, linux_driver::LauncherProcess launcher) {
-  Wiring wiring{executor, config, std::move(launcher)};
+                            RunOptions options, tools::Program program, Foundation foundation) {
+  Wiring wiring{executor, config, std::move(foundation)};
   int status = 0;
   std::exception_ptr failure;
   try {
-    status = co_await run_one(wiring, config, std::move(options));
+    status = co_await run_one(wiring, config, std::move(options), std::move(program));
   } catch (...) {
     failure = std::current_exception();
   }
@@ -164,11 +164,14 @@ Task<int> run_and_shut_down(asio::any_io_executor executor, const Config& config
 }  // namespace
 
 int run_command(const LoadedConfig& loaded, const RunOptions& options) {
-  auto launcher = start_driver();
+  // Before the right to read it is given up.
+  tools::Program program = to_program(options, loaded.config.tools);
+  auto foundation = lay_foundation(loaded.config, LocalSocket::no);
   Config config = loaded.config;
   config.spare_sandboxes = 0;  // there is no next call
-  return run_to_end([&config, &options, &launcher](const asio::any_io_executor& executor) {
-    return run_and_shut_down(executor, config, options, std::move(launcher));
+  return run_to_end([&config, &options, &program,
+                     &foundation](const asio::any_io_executor& executor) {
+    return run_and_shut_down(executor, config, options, std::move(program), std::move(foundation));
   });
 }
 

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "app/own_rights.h"
 #include "base/error.h"
 #include "base/posix.h"
 
@@ -23,9 +24,13 @@ namespace {
 constexpr size_t kMaxServers = 256;  // of one user; more are not looked at
 constexpr std::string_view kEnding = ".sock";
 
+// The servers that root starts give up being root, and their sockets with it.
+bool is_ours(uid_t owner) {
+  return owner == ::geteuid() || (::geteuid() == 0 && owner == kOwnId);
+}
+
 bool belongs_to_us_alone(const struct stat& status, mode_t forbidden) {
-  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-         (status.st_mode & forbidden) == 0;
+  return S_ISDIR(status.st_mode) && is_ours(status.st_uid) && (status.st_mode & forbidden) == 0;
 }
 
 bool may_hold_sockets(const std::string& path) {
@@ -161,6 +166,10 @@ OwnSocket::OwnSocket(ServerSockets sockets)
   sockets_.connect();  // which removes what is left over
   listener_ = sockets_.listen(name_);
   inode_ = sockets_.inode_of(name_);
+}
+
+void OwnSocket::give_to(uid_t uid) const {
+  sys(::fchownat(directory(), "", uid, uid, AT_EMPTY_PATH), "give the directory of sockets away");
 }
 
 OwnSocket::~OwnSocket() {

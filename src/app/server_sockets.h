@@ -38,6 +38,8 @@ class ServerSockets {
   // Every server that runs, by process number. What dead ones have left is removed.
   std::vector<Server> connect() const;
 
+  int directory() const { return directory_.get(); }
+
   // Removes the name if it is still that of this file.
   void remove(const std::string& name, ino_t inode) const;
   ino_t inode_of(const std::string& name) const;  // 0: there is none
@@ -56,6 +58,10 @@ class OwnSocket {
   ~OwnSocket();
   OwnSocket(const OwnSocket&) = delete;
   OwnSocket& operator=(const OwnSocket&) = delete;
+
+  // For a process that is about to become somebody else and shall still be able to remove the name.
+  void give_to(uid_t uid) const;
+  int directory() const { return sockets_.directory(); }
 
   // The listening socket; to be called once.
   Fd take() { return std::move(listener_); }

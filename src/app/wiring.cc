@@ -1,7 +1,5 @@
 #include "app/wiring.h"
 
-#include <unistd.h>
-
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -12,16 +10,12 @@
 
 namespace belljar::app {
 
-Wiring::Wiring(const asio::any_io_executor& executor, const Config& config,
-               linux_driver::LauncherProcess launcher)
-    : files_{config.tools.files_dir.empty()
-                 ? nullptr
-                 : std::make_unique<tools::FilesDirectory>(config.tools.files_dir)},
-      driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(launcher),
+Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation)
+    : foundation_{std::move(foundation)},
+      driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(foundation_.launcher),
                                                           config.spare_sandboxes)},
       sandboxes_{executor, *driver_, config.sessions, clock_},
-      registry_{packages::Surroundings::of_this_process()},
-      runtimes_{config.data_dir, registry_} {}
+      runtimes_{foundation_.data_dir, *foundation_.registry} {}
 
 Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_view)> progress) {
   return runtimes_.resolve(std::move(name), std::move(progress));
@@ -30,10 +24,6 @@ Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_vie
 Task<> Wiring::shut_down() {
   co_await sandboxes_.stop_all();
   co_await driver_->shut_down();
-}
-
-linux_driver::LauncherProcess start_driver() {
-  return linux_driver::start_launcher(linux_driver::launcher_path());
 }
 
 int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main) {

@@ -17,11 +17,11 @@ constexpr milliseconds kPause{500};
 
 }  // namespace
 
-bool is_trusted_peer(int socket) {
+bool is_trusted_peer(int socket, uid_t trusted) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  return peer.uid == ::geteuid() || peer.uid == 0;
+  return peer.uid == ::geteuid() || peer.uid == trusted;
 }
 
 SocketTransport::SocketTransport(const asio::any_io_executor& executor, Server& server, Fd listener,
@@ -56,7 +56,7 @@ Task<> SocketTransport::accept_all() {
 }
 
 void SocketTransport::take(Fd client) {
-  if (!is_trusted_peer(client.get())) {
+  if (!is_trusted_peer(client.get(), options_.trusted_peer)) {
     log::warning("a process of another user tried to connect and was turned away");
     return;
   }

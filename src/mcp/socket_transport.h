@@ -10,11 +10,12 @@ namespace belljar::mcp {
 struct SocketOptions {
   size_t max_clients = 16;  // connected at once; more are turned away
   StdioOptions lines;       // of each connection; its descriptors are not used
+  uid_t trusted_peer = 0;   // served besides our own user
 };
 
 // Serves everybody of this user who connects to a UNIX socket, each as StdioTransport serves one
-// client: one message per line, as the same owner. A peer of another user (root excepted) is hung
-// up on before a byte of it is read, whatever the permissions of the socket's file say.
+// client: one message per line, as the same owner. A peer of another user (but the trusted one) is
+// hung up on before a byte of it is read, whatever the permissions of the socket's file say.
 class SocketTransport {
  public:
   // `listener` is bound and listening. `server` must outlive this.
@@ -38,7 +39,7 @@ class SocketTransport {
   TaskGroup clients_;
 };
 
-// True if the process at the other end of this UNIX socket belongs to our user or to root.
-bool is_trusted_peer(int socket);
+// True if the process at the other end of this UNIX socket belongs to our user or to that one.
+bool is_trusted_peer(int socket, uid_t trusted);
 
 }  // namespace belljar::mcp

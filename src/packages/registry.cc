@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/id.h"
+#include "base/posix.h"
 #include "net/http_client.h"
 #include "packages/npm_config.h"
 
@@ -42,7 +43,7 @@ void check_status(int status, const std::string& host, const std::string& what) 
 }  // namespace
 
 struct Registry::Client {
-  explicit Client(const Surroundings& host) : config{read_npm_config(host)}, http{config.http} {}
+  explicit Client(NpmConfig read) : config{std::move(read)}, http{config.http} {}
 
   net::HttpRequest request(const net::Url& url, const net::Url& registry) const {
     net::HttpRequest result;
@@ -71,13 +72,28 @@ struct Registry::Client {
   net::HttpClient http;
 };
 
-Registry::Registry(Surroundings host) : host_{std::move(host)} {}
+Registry::Registry(Surroundings host)
+    : host_{std::move(host)}, configuration_{[host = host_] { return read_npm_config(host); }} {}
 Registry::~Registry() = default;
+
+void Registry::read_configuration() {
+  try {
+    NpmConfig config = read_npm_config(host_);
+    net::TlsSettings& tls = config.http.tls;
+    for (const std::string& file : std::exchange(tls.ca_files, {}))
+      tls.ca_pem.push_back(read_file(file));
+    configuration_ = [config] { return config; };
+  } catch (const Error&) {
+    configuration_ = [error = std::current_exception()]() -> NpmConfig {
+      std::rethrow_exception(error);
+    };
+  }
+}
 
 Task<Registry::Client*> Registry::client() {
   if (!client_) {
     // The system's certificates take some 50 ms to read.
-    auto make = [host = host_] { return std::make_unique<Client>(host); };
+    auto make = [read = configuration_] { return std::make_unique<Client>(read()); };
     std::unique_ptr<Client> made = co_await run_blocking(std::move(make));
     // Another task may have been quicker, and use its client already.
     if (!client_) client_ = std::move(made);

@@ -12,6 +12,8 @@
 
 namespace belljar::packages {
 
+struct NpmConfig;
+
 using DownloadProgress = std::function<void(uint64_t bytes, uint64_t total)>;  // total 0: unknown
 
 // What a registry answered, whatever its status.
@@ -32,6 +34,10 @@ class Registry {
   ~Registry();
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
+
+  // Reads npm's configuration and the certificates that it names now, for a process that will not
+  // be allowed to later. What is wrong with it is still told on first use. Blocks.
+  void read_configuration();
 
   Task<PackageDocument> document(std::string package);
 
@@ -67,6 +73,7 @@ class Registry {
                          const DownloadProgress& progress, net::ConnectionPool* connections);
 
   Surroundings host_;
+  std::function<NpmConfig()> configuration_;
   std::unique_ptr<Client> client_;
 };
 

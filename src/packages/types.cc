@@ -15,11 +15,6 @@ namespace {
 constexpr uint64_t kLargestTarball = 64u << 20;
 constexpr uint64_t kLargestUnpacked = 1u << 30;
 
-std::string scratch_directory(const Registry& registry) {
-  const std::string* configured = registry.host().variable("TMPDIR");
-  return configured != nullptr && configured->starts_with('/') ? *configured : "/tmp";
-}
-
 std::string read_declarations(int tarball, size_t text_limit) {
   UnpackOptions options;
   options.max_bytes = kLargestUnpacked;
@@ -32,14 +27,16 @@ std::string read_declarations(int tarball, size_t text_limit) {
 }
 
 // The declarations that a version of a package brings along; "" if it has none.
-Task<std::string> declarations_of(Registry& registry, PackageVersion version, size_t text_limit) {
+Task<std::string> declarations_of(Registry& registry, PackageVersion version,
+                                  const TypesOptions& options) {
+  const size_t text_limit = options.text_limit;
   const std::string what = version.name + " " + to_string(version.version);
   DownloadProgress check_size = [what](uint64_t received, uint64_t total) {
     if (std::max(received, total) > kLargestTarball)
       fail(Code::exhausted, "{} is larger than {}", what, format_bytes(kLargestTarball));
   };
-  const std::string directory = scratch_directory(registry);
-  Fd file = co_await registry.download(std::move(version), directory, std::move(check_size));
+  Fd file =
+      co_await registry.download(std::move(version), options.downloads, std::move(check_size));
   auto shared = std::make_shared<Fd>(std::move(file));
   auto read = [shared, text_limit] { return read_declarations(shared->get(), text_limit); };
   try {
@@ -70,19 +67,19 @@ Task<std::optional<PackageDocument>> document_if_any(Registry& registry, std::st
 }
 
 Task<> look_in_types_package(Registry& registry, PackageTypes& result, const Version& version,
-                             size_t text_limit) {
+                             const TypesOptions& options) {
   const std::string package = types_package_of(result.name);
   // The name of a private package is nobody else's business.
   if (package.empty() || !co_await registry.same_registry(result.name, package)) co_return;
   const auto document = co_await document_if_any(registry, package);
   const PackageVersion* chosen = document ? fitting_version(*document, version) : nullptr;
   if (chosen == nullptr) co_return;
-  result.types = co_await declarations_of(registry, *chosen, text_limit);
+  result.types = co_await declarations_of(registry, *chosen, options);
   if (result.has_types()) result.types_package = package + "@" + to_string(chosen->version);
 }
 
 Task<> find_one(Registry& registry, const std::string& spec, PackageTypes& result,
-                size_t text_limit) {
+                const TypesOptions& options) {
   const PackageDocument document = co_await registry.document(result.name);
   if (document.versions.empty())
     fail(Code::not_found, "the registry has no version of the package {}", result.name);
@@ -93,9 +90,9 @@ Task<> find_one(Registry& registry, const std::string& spec, PackageTypes& resul
          latest != nullptr ? "; the latest is " + to_string(latest->version) : "");
   }
   result.version = to_string(chosen->version);
-  result.types = co_await declarations_of(registry, *chosen, text_limit);
+  result.types = co_await declarations_of(registry, *chosen, options);
   if (!result.has_types())
-    co_await look_in_types_package(registry, result, chosen->version, text_limit);
+    co_await look_in_types_package(registry, result, chosen->version, options);
 }
 
 Task<> suggest_names(Registry& registry, PackageTypes& result) {
@@ -111,8 +108,8 @@ Task<> find_or_explain(Registry& registry, Dependency dependency, TypesOptions o
   const std::string spec = dependency.version.empty() ? "latest" : dependency.version;
   bool unknown = false;
   try {
-    const bool in_time = co_await with_timeout(
-        options.time_limit, find_one(registry, spec, result, options.text_limit));
+    const bool in_time =
+        co_await with_timeout(options.time_limit, find_one(registry, spec, result, options));
     if (!in_time)
       result.error = fmt::format("not finished after {} ms", options.time_limit.count());
   } catch (const std::exception& error) {

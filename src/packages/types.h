@@ -10,6 +10,7 @@
 namespace belljar::packages {
 
 struct TypesOptions {
+  std::string downloads = "/tmp";                // a directory for tarballs; nothing is left in it
   size_t text_limit = 256u << 10;                // bytes of declarations of each package
   std::chrono::milliseconds time_limit{30'000};  // for each package
 };

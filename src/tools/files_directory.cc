@@ -48,11 +48,15 @@ void check_place(int handle) {
 
 }  // namespace
 
-FilesDirectory::FilesDirectory(const std::string& path)
-    : handle{std::make_shared<const Fd>(open_shared(path))},
-      shared{share_files(path, handle->get())},
-      tracked{std::make_shared<files::TrackedFiles>(files::Directory{handle->get()})} {
-  check_place(handle->get());
+Fd open_files_directory(const std::string& path) {
+  Fd directory = open_shared(path);
+  check_place(directory.get());
+  return directory;
 }
+
+FilesDirectory::FilesDirectory(const std::string& path, Fd directory, int view)
+    : handle{std::make_shared<const Fd>(std::move(directory))},
+      shared{share_files(path, view)},
+      tracked{std::make_shared<files::TrackedFiles>(files::Directory{view})} {}
 
 }  // namespace belljar::tools

@@ -86,6 +86,7 @@ class GetDependencyTypes final : public BasicTool {
       dependencies.push_back({one.string("name"), one.string("version")});
     packages::check_dependencies(dependencies);
     packages::TypesOptions options;
+    options.downloads = context_.settings.downloads_dir;
     options.text_limit = std::min(kTextLimitOfOne, kTextLimit / dependencies.size());
     const auto found =
         co_await packages::find_types(context_.registry, std::move(dependencies), options);

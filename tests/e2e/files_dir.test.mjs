@@ -1,10 +1,11 @@
 // FILES_DIR: which directories can be shared, who owns what is made there, and file systems that do not cooperate.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { cli } from './lib/belljar.mjs';
+import { belljar, cli } from './lib/belljar.mjs';
 import { connect } from './lib/client.mjs';
 import { temporaryDirectory, temporaryMount } from './lib/directories.mjs';
 
@@ -198,15 +199,14 @@ describe('a file system that does not cooperate', () => {
     assert.equal((await client.run('console.log(1)')).stdout, '1\n');
   });
 
-  test('without id-mapped mounts: each call says what to choose instead', async (t) => {
+  test('without id-mapped mounts: belljar does not start and says what to choose instead', (t) => {
     const layers = temporaryDirectory(t);
     for (const name of ['lower', 'upper', 'work']) mkdirSync(join(layers, name));
     const options = ['lower', 'upper', 'work'].map((name) => `${name}dir=${join(layers, name)}`).join();
     const directory = temporaryMount(t, '-t', 'overlay', '-o', options, 'overlay');
-    const client = await serve(t, { env: { FILES_DIR: directory } });
-    const result = await client.call('run_js_ephemeral', { code: 'console.log(1)' });
-    assert.equal(result.isError, true);
-    assert.match(result.text, /id-mapped mounts.*Choose/);
-    assert.ok(result.text.includes(directory));
+    const { status, stderr } = spawnSync(belljar, ['mcp'], { env: { ...process.env, FILES_DIR: directory }, encoding: 'utf8', input: '' });
+    assert.equal(status, 1);
+    assert.match(stderr, /id-mapped mounts.*Choose/);
+    assert.ok(stderr.includes(directory));
   });
 });

@@ -105,7 +105,7 @@ test('fifty calls at once get fifty right answers', async (t) => {
 
 test('nothing is left of them', async () => {
   assert.deepEqual((await client.call('sandbox_list', {})).sandboxes, []);
-  const others = () => descendants(client.pid).filter(({ name }) => !name.startsWith('belljar-launch'));
+  const others = () => descendants(client.pid).filter(({ name }) => !/^belljar-(launch|keep)/.test(name));
   await until('the sandboxes’ processes to end', () => others().length === 0);
   assert.equal(mounts(), 0);
   assert.deepEqual(readdirSync(join(data, 'downloads')), []);

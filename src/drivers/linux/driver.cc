@@ -1,12 +1,12 @@
 #include "drivers/linux/driver.h"
 
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "base/posix.h"
 #include "drivers/linux/probe.h"
 #include "drivers/linux/sandbox.h"
+#include "drivers/linux/seal.h"
 
 namespace belljar::linux_driver {
 
@@ -74,21 +74,10 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
   return result;
 }
 
-}  // namespace
-
-namespace {
-
-// What the launcher says about the step that depends on the operator's choice of a directory, in
-// words that lead to a better choice.
 void explain_files_failure(const SandboxSpec& spec, const Error& error) {
   const std::string what = error.what();
-  if (!spec.files || what.find(launcher::kMapOwnerStep) == std::string::npos) return;
-  const auto path =
-      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", spec.files->get()));
-  fail(Code::unavailable,
-       "the files directory {} cannot be mounted into a sandbox: its file system has no id-mapped "
-       "mounts. Choose a directory on ext4, XFS or Btrfs (or, from Linux 6.3, tmpfs)",
-       path.string());
+  if (spec.files && what.find(launcher::kMapOwnerStep) != std::string::npos)
+    fail_to_share(spec.files->get());
 }
 
 }  // namespace

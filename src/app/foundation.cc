@@ -1,0 +1,93 @@
+#include "app/foundation.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/own_rights.h"
+#include "base/log.h"
+#include "base/posix.h"
+#include "drivers/linux/seal.h"
+
+namespace belljar::app {
+
+namespace {
+
+Foundation start(const Config& config) {
+  Foundation foundation;
+  foundation.launcher = linux_driver::start_launcher(linux_driver::launcher_path());
+  foundation.was_root = ::geteuid() == 0;
+  foundation.data_dir = config.data_dir;
+  foundation.registry =
+      std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());
+  return foundation;
+}
+
+// The socket for `belljar list` and its siblings. Everything else works without it.
+std::unique_ptr<OwnSocket> open_socket() {
+  try {
+    return std::make_unique<OwnSocket>(ServerSockets::make(ServerSockets::usual_path()));
+  } catch (const Error& e) {
+    log::info("`belljar list` will not find this server: {}", e.what());
+    return nullptr;
+  }
+}
+
+// The directory and what is directly in it, without following a link: enough to add to it. Another
+// belljar may have done it already, or do it now.
+void give_away(int directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries{
+      ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir};
+  if (!entries) return;
+  sys(::fchown(::dirfd(entries.get()), kOwnId, kOwnId), "give the data directory away");
+  while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe)
+    if (std::string_view{entry->d_name} == "..") continue;
+    const int result = ::fchownat(directory, entry->d_name, kOwnId, kOwnId, AT_SYMLINK_NOFOLLOW);
+    if (result != 0 && errno != ENOENT) fail_errno(errno, "give the data directory away");
+  }
+}
+
+// belljar may add to the directory later, when it is nobody's friend: it is reached by a handle
+// then, because the way to it may lead through somebody's home.
+void keep_data_directory(Foundation& foundation) {
+  make_directories(foundation.data_dir + "/runtimes");
+  make_directories(foundation.data_dir + "/downloads", 0700);
+  foundation.data = open_directory(foundation.data_dir);
+  if (!foundation.was_root) return;
+  const Fd runtimes = open_directory(foundation.data_dir + "/runtimes");
+  give_away(foundation.data.get());
+  give_away(runtimes.get());
+  foundation.data_dir = fmt::format("/proc/self/fd/{}", foundation.data.get());
+}
+
+}  // namespace
+
+Foundation lay_foundation(const Config& config, LocalSocket socket) {
+  Foundation foundation = start(config);
+  keep_data_directory(foundation);
+  Fd files;
+  if (!config.tools.files_dir.empty()) files = tools::open_files_directory(config.tools.files_dir);
+  linux_driver::ask_to_seal(foundation.launcher, {foundation.data.get(), files.get(), kOwnId});
+  foundation.registry->read_configuration();
+  if (socket == LocalSocket::yes) foundation.socket = open_socket();
+  linux_driver::Seal seal = linux_driver::wait_for_seal(foundation.launcher, files.get());
+  std::vector<int> writable{foundation.data.get()};
+  if (foundation.socket) {
+    if (foundation.was_root) foundation.socket->give_to(kOwnId);
+    writable.push_back(foundation.socket->directory());
+  }
+  give_up_rights(seal.user_namespace.get(), seal.own_id);
+  confine_self(writable);
+  if (files) {
+    foundation.files = std::make_unique<tools::FilesDirectory>(config.tools.files_dir,
+                                                               std::move(files), seal.files.get());
+  }
+  return foundation;
+}
+
+Foundation lay_bare_foundation(const Config& config) {
+  return start(config);
+}
+
+}  // namespace belljar::app

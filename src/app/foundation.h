@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/config.h"
+#include "app/server_sockets.h"
+#include "drivers/linux/launcher_process.h"
+#include "packages/registry.h"
+#include "tools/files_directory.h"
+
+namespace belljar::app {
+
+// All that needs the rights with which belljar was started: the launcher, the operator's
+// directories, npm's configuration, the socket of `belljar list`.
+struct Foundation {
+  linux_driver::LauncherProcess launcher;
+  Fd data;               // keeps `data_dir` valid
+  std::string data_dir;  // where runtimes are kept, as a path that works without those rights
+  std::unique_ptr<tools::FilesDirectory> files;  // null: none is configured
+  std::unique_ptr<packages::Registry> registry;
+  std::unique_ptr<OwnSocket> socket;  // null: not asked for, or it could not be made
+  bool was_root = false;
+};
+
+enum class LocalSocket { yes, no };
+
+// Lays it, and gives the rights up: from then on belljar is an ordinary process that can read what
+// its sandboxes write, and asks the launcher for everything else. To be called first, while there
+// is one thread. Error{unavailable} if this host cannot make sandboxes.
+Foundation lay_foundation(const Config& config, LocalSocket socket);
+
+// The same for a look at the host: nothing is given up, and the launcher answers for what it can.
+Foundation lay_bare_foundation(const Config& config);
+
+}  // namespace belljar::app

@@ -1,0 +1,132 @@
+// The launcher against a belljar that was taken over after it gave up its rights.
+#include "drivers/linux/seal.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/posix.h"
+
+namespace belljar::linux_driver {
+namespace {
+
+using launcher::Reply;
+using launcher::ReplyType;
+using launcher::Request;
+using launcher::RequestType;
+
+class SealedLauncher : public testing::Test {
+ protected:
+  SealedLauncher() {
+    if (::mkdtemp(root_.data()) == nullptr) fail_errno(errno, "make a directory");
+    for (const char* name : {"/data/runtime", "/files", "/others"})
+      std::filesystem::create_directories(root_ + name);
+    data_ = open_directory(root_ + "/data");
+    files_ = open_directory(root_ + "/files");
+    launcher_ = start_launcher(launcher_path());
+    ask_to_seal(launcher_, {data_.get(), files_.get(), 12345});
+    seal_ = wait_for_seal(launcher_, files_.get());
+  }
+  ~SealedLauncher() override { std::filesystem::remove_all(root_); }
+
+  // The error with which the launcher answers; 0 if it does what it is asked.
+  int ask(const Request& request, int fd = -1) const {
+    Request copy = request;
+    iovec part{&copy, sizeof copy};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (fd >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof fd);
+      std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    }
+    sys(::sendmsg(launcher_.socket.get(), &message, 0), "ask");
+    Reply reply{};
+    sys(::recv(launcher_.socket.get(), &reply, sizeof reply, 0), "hear");
+    return reply.type == ReplyType::done ? 0 : reply.error;
+  }
+
+  int prepare(const std::string& runtime) const {
+    Request request{};
+    request.type = RequestType::prepare;
+    request.image = 1;
+    const Fd directory = open_directory(runtime);
+    return ask(request, directory.get());
+  }
+
+  int create_with(const std::string& files) const {
+    Request request{};
+    request.type = RequestType::create;
+    request.image = 1;
+    request.sandbox = 1;
+    request.limits = {64 << 20, 1 << 20, 1000, 1000, 64};
+    const Fd directory = open_directory(files);
+    return ask(request, directory.get());
+  }
+
+  std::string root_ = "/var/tmp/belljar-seal-XXXXXX";
+  Fd data_;
+  Fd files_;
+  LauncherProcess launcher_;
+  Seal seal_;
+};
+
+TEST_F(SealedLauncher, MountsRuntimesOfTheDataDirectoryAndOfTheSystemOnly) {
+  EXPECT_EQ(prepare(root_ + "/data/runtime"), 0);
+  EXPECT_EQ(prepare("/usr/local"), 0);
+  ::chmod((root_ + "/others").c_str(), 0700);
+  EXPECT_EQ(prepare(root_ + "/others"), EPERM);
+  EXPECT_EQ(prepare("/tmp"), EPERM) << "everybody may write there";
+}
+
+TEST_F(SealedLauncher, GivesSandboxesTheFilesDirectoryAndNoOther) {
+  EXPECT_EQ(prepare(root_ + "/data/runtime"), 0);
+  EXPECT_EQ(create_with("/etc"), EPERM);
+  EXPECT_EQ(create_with(root_ + "/others"), EPERM);
+  EXPECT_EQ(create_with(root_), EPERM) << "it contains the right one";
+  EXPECT_EQ(create_with(root_ + "/files"), 0);
+}
+
+TEST_F(SealedLauncher, CannotBeSealedAgain) {
+  Request request{};
+  request.type = RequestType::seal;
+  request.own_id = 12345;
+  const Fd directory = open_directory("/etc");
+  EXPECT_EQ(ask(request, directory.get()), EBUSY);
+}
+
+TEST_F(SealedLauncher, SurvivesMessagesThatAreNone) {
+  EXPECT_EQ(::send(launcher_.socket.get(), "x", 1, 0), 1);
+  Reply reply{};
+  ASSERT_EQ(::recv(launcher_.socket.get(), &reply, sizeof reply, 0), ssize_t{sizeof reply});
+  EXPECT_EQ(reply.type, ReplyType::failed);
+  EXPECT_EQ(reply.error, EBADMSG);
+  EXPECT_EQ(ask(Request{}), EBADMSG);
+  EXPECT_EQ(prepare(root_ + "/data/runtime"), 0) << "and serves on";
+}
+
+TEST_F(SealedLauncher, HandsOutTheNamespaceAndAReadableView) {
+  EXPECT_TRUE(seal_.user_namespace);
+  struct stat original {};
+  struct stat seen {};
+  ASSERT_EQ(::fstat(files_.get(), &original), 0);
+  ASSERT_EQ(::fstat(seal_.files.get(), &seen), 0);
+  EXPECT_EQ(seen.st_ino, original.st_ino);
+}
+
+}  // namespace
+}  // namespace belljar::linux_driver
