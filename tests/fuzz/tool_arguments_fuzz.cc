@@ -61,7 +61,8 @@ Task<> call_all(json::array calls) {
   TameDriver driver{executor};
   Sandboxes sandboxes{executor, driver, SessionLimits{}, clock};
   const auto tools = make_tools(Context{sandboxes, images, registry, clock, nullptr, Settings{}});
-  const SandboxInfo live = co_await sandboxes.create("", SandboxSpec{});
+  SandboxSpec spec;
+  const SandboxInfo live = co_await sandboxes.create("", std::move(spec));
   for (json::value& call : calls) {
     json::object* params = call.if_object();
     const json::string* name = params != nullptr ? find_string(*params, "name") : nullptr;
