@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "files/uri.h"
 
 namespace belljar::app {
 
@@ -60,7 +61,8 @@ const Setting* find_setting(const std::string& name) {
 void apply(LoadedConfig& loaded, const Setting& setting, const std::string& value,
            const std::string& source) {
   if (!setting.set(loaded.config, value)) {
-    fail(Code::invalid, "{} is \"{}\"; it must be {}", source, value, setting.form);
+    fail(Code::invalid, "{} is \"{}\"; it must be {}", source, files::display_name(value),
+         setting.form);
   }
   loaded.sources[setting.name] = source;
 }

@@ -85,6 +85,11 @@ TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
   }
 }
 
+TEST_F(ConfigTest, ATextWithANulIsNotTakenForAShorterPath) {
+  write_file_atomically(file_, "files-dir = \"/srv/a\\u0000/b\"\n");
+  EXPECT_NE(message_of({}, file_).find("/b\"; it must be a directory"), std::string::npos);
+}
+
 TEST_F(ConfigTest, UnknownKeysAndBrokenFilesAreErrors) {
   write_file_atomically(file_, "memroy = 1\n");
   EXPECT_NE(message_of({}, file_).find("there is no setting \"memroy\""), std::string::npos);

@@ -88,7 +88,8 @@ Setting cpus(std::string name, std::vector<std::string> variables, std::string h
 Setting text(std::string name, std::vector<std::string> variables, std::string form,
              std::string help, std::function<std::string&(Config&)> at) {
   const auto set = [at](Config& config, const std::string& value) {
-    if (value.empty()) return false;
+    // A path would end at the NUL, and be another one than the one that is shown.
+    if (value.empty() || value.find('\0') != std::string::npos) return false;
     at(config) = value;
     return true;
   };

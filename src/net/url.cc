@@ -41,6 +41,8 @@ std::optional<Url> from_view(const urls::url_view& view) {
   }
   url.target = std::string{view.encoded_path()};
   if (url.target.empty()) url.target = "/";
+  // Boost takes "http://host:x/y" for a host, an empty port and the path "x/y".
+  if (!url.target.starts_with('/')) return std::nullopt;
   if (view.has_query()) url.target += "?" + std::string{view.encoded_query()};
   return url;
 }

@@ -36,7 +36,8 @@ TEST(Url, KnowsIpv6) {
 TEST(Url, RefusesWhatIsNotAnHttpAddress) {
   for (const char* text : {"", "a.example", "ftp://a.example/", "file:///etc/passwd", "http://",
                            "http://a.example:99999/", "http://a.example:0/", "http://a%0d%0ab/",
-                           "http://a b/", "https://a.example/\r\nX: y", "javascript:alert(1)"})
+                           "http://a b/", "https://a.example/\r\nX: y", "javascript:alert(1)",
+                           "http://a.example:x/y", "https://u:p%443/x"})
     EXPECT_FALSE(parse_url(text)) << text;
 }
 

@@ -67,6 +67,15 @@ PackageDocument parse_document(const std::string& package, const json::value& fr
   return document;
 }
 
+const PackageVersion* PackageDocument::find(std::string_view version) const {
+  const auto sought = parse_version(version);
+  if (!sought) return nullptr;
+  const auto at = std::lower_bound(
+      versions.begin(), versions.end(), *sought,
+      [](const PackageVersion& one, const Version& than) { return one.version < than; });
+  return at != versions.end() && at->version == *sought ? &*at : nullptr;
+}
+
 const PackageVersion* PackageDocument::select(std::string_view spec) const {
   std::optional<Version> exact = parse_version(spec);
   if (const auto tag = tags.find(spec); tag != tags.end()) exact = parse_version(tag->second);

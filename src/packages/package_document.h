@@ -31,6 +31,9 @@ struct PackageDocument {
   // The version that npm would take for an exact version, a dist-tag or a range; nullptr if none
   // fits.
   const PackageVersion* select(std::string_view spec) const;
+
+  // This very version, or nullptr.
+  const PackageVersion* find(std::string_view version) const;
 };
 
 // Reads what the registry sent. Versions that make no sense are left out; Error{unavailable} if all

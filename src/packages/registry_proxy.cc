@@ -6,13 +6,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "packages/served_document.h"
 
 namespace belljar::packages {
 namespace {
 
 constexpr std::string_view kTarballs = "/-/tarball/";
-constexpr std::string_view kSuffix = ".tgz";
 
 // "@scope%2fname" → "@scope/name". What else is encoded stays so, and is then no package's name.
 std::string decode(std::string_view text) {
@@ -23,46 +22,6 @@ std::string decode(std::string_view text) {
     result += slash ? '/' : at ? '@' : text.front();
     text.remove_prefix(slash || at ? 3 : 1);
   }
-  return result;
-}
-
-std::string encode(const std::string& package) {
-  const size_t slash = package.find('/');
-  return slash == std::string::npos ? package
-                                    : package.substr(0, slash) + "%2f" + package.substr(slash + 1);
-}
-
-const PackageVersion* find_version(const PackageDocument& document, std::string_view text) {
-  const auto version = parse_version(text);
-  if (!version) return nullptr;
-  const auto at = std::lower_bound(
-      document.versions.begin(), document.versions.end(), *version,
-      [](const PackageVersion& one, const Version& sought) { return one.version < sought; });
-  return at != document.versions.end() && at->version == *version ? &*at : nullptr;
-}
-
-struct Rewritten {
-  PackageDocument document;
-  std::string body;
-};
-
-// The document with `base` as the place of all tarballs and without the versions that have none.
-Rewritten rewrite(const std::string& package, std::string_view body, const std::string& base) {
-  boost::system::error_code error;
-  json::value value = json::parse(body, error);
-  Rewritten result;
-  result.document = parse_document(package, value);  // throws if it is no document
-  json::object& versions = value.as_object().at("versions").as_object();
-  json::object served;
-  for (auto& entry : versions) {
-    const PackageVersion* version = find_version(result.document, entry.key());
-    if (version == nullptr) continue;
-    entry.value().as_object().at("dist").as_object()["tarball"] =
-        fmt::format("{}{}/{}{}", base, encode(package), to_string(version->version), kSuffix);
-    served.emplace(entry.key(), std::move(entry.value()));
-  }
-  versions = std::move(served);
-  result.body = json::serialize(value);
   return result;
 }
 
@@ -113,9 +72,9 @@ std::optional<RegistryProxy::Asked> RegistryProxy::parse_target(std::string_view
   Asked asked;
   if (path.starts_with(kTarballs)) {
     const size_t slash = path.rfind('/');
-    if (slash < kTarballs.size() || !path.ends_with(kSuffix)) return std::nullopt;
+    if (slash < kTarballs.size() || !path.ends_with(kTarballSuffix)) return std::nullopt;
     asked.package = path.substr(kTarballs.size(), slash - kTarballs.size());
-    asked.version = path.substr(slash + 1, path.size() - slash - 1 - kSuffix.size());
+    asked.version = path.substr(slash + 1, path.size() - slash - 1 - kTarballSuffix.size());
     if (asked.version.empty()) return std::nullopt;
   } else {
     asked.package = path.substr(1);
@@ -158,10 +117,12 @@ Task<std::string> RegistryProxy::fetch_document(std::string package) {
   std::string body = co_await registry_.raw_document(package, &connections_);
   count(body.size());
   const std::string base = url_.substr(0, url_.size() - 1) + std::string{kTarballs};
-  auto work = [package, base, body = std::move(body)] { return rewrite(package, body, base); };
-  Rewritten rewritten = co_await run_blocking(std::move(work));
-  documents_[package] = std::move(rewritten.document);
-  co_return std::move(rewritten.body);
+  auto work = [package, base, body = std::move(body)] {
+    return serve_document(package, body, base);
+  };
+  ServedDocument served = co_await run_blocking(std::move(work));
+  documents_[package] = std::move(served.document);
+  co_return std::move(served.body);
 }
 
 Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
@@ -176,7 +137,7 @@ Task<net::HttpAnswer> RegistryProxy::give_document(std::string package) {
 
 Task<net::HttpAnswer> RegistryProxy::give_tarball(std::string package, std::string version) {
   const PackageDocument* document = this->document(package);
-  const PackageVersion* found = document != nullptr ? find_version(*document, version) : nullptr;
+  const PackageVersion* found = document != nullptr ? document->find(version) : nullptr;
   if (found == nullptr) fail(Code::not_found, "{} {} was not offered here", package, version);
   uint64_t received = 0;
   DownloadProgress progress = [&](uint64_t bytes, uint64_t total) {

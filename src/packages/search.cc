@@ -83,35 +83,6 @@ std::string search_text(const SearchQuery& query) {
                             : fmt::format("status {}", answer.status));
 }
 
-// The hits of one search, of which any part may be missing or wrong.
-std::vector<FoundPackage> parse_hits(const RegistryAnswer& answer, size_t limit) {
-  if (answer.status == 401 || answer.status == 403)
-    fail(Code::denied,
-         "the npm registry {} refuses to search (status {}): check the credentials in ~/.npmrc",
-         answer.host, answer.status);
-  boost::system::error_code error;
-  const json::value value =
-      answer.status == 200 ? json::parse(answer.body, error) : json::value(nullptr);
-  const json::object* root = error ? nullptr : value.if_object();
-  const json::value* objects = root != nullptr ? find(*root, "objects") : nullptr;
-  if (objects == nullptr || !objects->is_array()) fail_without_search(answer);
-  std::vector<FoundPackage> found;
-  for (const json::value& object : objects->get_array()) {
-    const json::object* package =
-        object.is_object() ? find_object(object.get_object(), "package") : nullptr;
-    const json::string* name = package != nullptr ? find_string(*package, "name") : nullptr;
-    if (name == nullptr || !is_package_name(*name)) continue;
-    const json::string* description = find_string(*package, "description");
-    FoundPackage hit;
-    hit.name = std::string{*name};
-    if (description != nullptr)
-      hit.description = to_utf8(description->subview(0, utf8_prefix(*description, 1000)));
-    found.push_back(std::move(hit));
-    if (found.size() == limit) break;
-  }
-  return found;
-}
-
 Task<std::vector<FoundPackage>> ask_search(Registry& registry, std::string package,
                                            std::string text, size_t limit) {
   const std::string path =
@@ -119,7 +90,7 @@ Task<std::vector<FoundPackage>> ask_search(Registry& registry, std::string packa
                   percent_encoded(text), limit);
   const RegistryAnswer answer =
       co_await registry.ask(std::move(package), path, "application/json", kLargestAnswer);
-  co_return parse_hits(answer, limit);
+  co_return read_hits(answer, limit);
 }
 
 // The beginning of a readme as plain text: no control characters but line breaks and tabs.
@@ -134,14 +105,6 @@ std::string beginning_of(std::string_view readme) {
     result += c;
   }
   return result;
-}
-
-std::string readme_of(const std::string& body) {
-  boost::system::error_code error;
-  const json::value value = json::parse(body, error);
-  const json::object* root = error ? nullptr : value.if_object();
-  const json::string* readme = root != nullptr ? find_string(*root, "readme") : nullptr;
-  return readme != nullptr ? beginning_of(*readme) : "";
 }
 
 Task<std::string> fetch_readme(Registry& registry, std::string package) {
@@ -194,6 +157,42 @@ Task<> add_all_near(Registry& registry, std::string name, Distances& near) {
 }
 
 }  // namespace
+
+std::vector<FoundPackage> read_hits(const RegistryAnswer& answer, size_t limit) {
+  if (answer.status == 401 || answer.status == 403)
+    fail(Code::denied,
+         "the npm registry {} refuses to search (status {}): check the credentials in ~/.npmrc",
+         answer.host, answer.status);
+  boost::system::error_code error;
+  const json::value value =
+      answer.status == 200 ? json::parse(answer.body, error) : json::value(nullptr);
+  const json::object* root = error ? nullptr : value.if_object();
+  const json::value* objects = root != nullptr ? find(*root, "objects") : nullptr;
+  if (objects == nullptr || !objects->is_array()) fail_without_search(answer);
+  std::vector<FoundPackage> found;
+  for (const json::value& object : objects->get_array()) {
+    const json::object* package =
+        object.is_object() ? find_object(object.get_object(), "package") : nullptr;
+    const json::string* name = package != nullptr ? find_string(*package, "name") : nullptr;
+    if (name == nullptr || !is_package_name(*name)) continue;
+    const json::string* description = find_string(*package, "description");
+    FoundPackage hit;
+    hit.name = std::string{*name};
+    if (description != nullptr)
+      hit.description = to_utf8(description->subview(0, utf8_prefix(*description, 1000)));
+    found.push_back(std::move(hit));
+    if (found.size() == limit) break;
+  }
+  return found;
+}
+
+std::string readme_of(std::string_view document) {
+  boost::system::error_code error;
+  const json::value value = json::parse(document, error);
+  const json::object* root = error ? nullptr : value.if_object();
+  const json::string* readme = root != nullptr ? find_string(*root, "readme") : nullptr;
+  return readme != nullptr ? beginning_of(*readme) : "";
+}
 
 Task<std::vector<FoundPackage>> search_packages(Registry& registry, SearchQuery query) {
   const std::string text = search_text(query);

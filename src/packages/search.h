@@ -30,6 +30,13 @@ struct FoundPackage {
 // Error{unavailable} says so if the registry cannot search, and what to do instead.
 Task<std::vector<FoundPackage>> search_packages(Registry& registry, SearchQuery query);
 
+// The answer to a search, of which any part may be missing or wrong: its first `limit` hits,
+// without readmes. Errors as search_packages().
+std::vector<FoundPackage> read_hits(const RegistryAnswer& answer, size_t limit);
+
+// The beginning of the readme in a package's document, as plain text; "" if there is none.
+std::string readme_of(std::string_view document);
+
 // Up to three packages whose names differ from `name` by a slip of the pen, all equally near. Empty
 // if the registry cannot search or takes long: nothing but cancellation throws.
 Task<std::vector<std::string>> near_names(Registry& registry, std::string name);
