@@ -10,7 +10,7 @@ namespace belljar::launcher {
 
 bool receive(int socket, Message& message) {
   char payload[kMaxPayload];
-  char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
   iovec parts[] = {{&message.request, sizeof message.request}, {payload, sizeof payload}};
   msghdr header{};
   header.msg_iov = parts;
