@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "app/own_rights.h"
 #include "base/log.h"
 #include "base/posix.h"
@@ -14,10 +16,22 @@ namespace belljar::app {
 
 namespace {
 
+// Root in a container may be an ordinary user outside: then the id that belljar would become does
+// not exist here. "0 0 4294967295" is the host's own map.
+bool is_host_root() {
+  if (::geteuid() != 0) return false;
+  uid_t inside = 0;
+  uid_t outside = 0;
+  uid_t count = 0;
+  const std::string map = read_file("/proc/self/uid_map");
+  return std::sscanf(map.c_str(), "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 &&
+         outside == 0 && count > kOwnId;
+}
+
 Foundation start(const Config& config) {
   Foundation foundation;
   foundation.launcher = linux_driver::start_launcher(linux_driver::launcher_path());
-  foundation.was_root = ::geteuid() == 0;
+  foundation.was_root = is_host_root();
   foundation.data_dir = config.data_dir;
   foundation.registry =
       std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());

@@ -67,6 +67,7 @@ Task<> serve(const Config& config, Foundation foundation) {
     local.emplace(executor, server, socket->take(), socket_options);
     tasks.spawn("serve local clients", local->run());
   }
+  tasks.spawn("tidy the runtimes", wiring.tidy());
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();

@@ -30,7 +30,7 @@ constexpr long kAllowed[] = {
     SYS_openat, SYS_openat2, SYS_close, SYS_close_range, SYS_read, SYS_write, SYS_readv, SYS_writev,
     SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2, SYS_pwritev2, SYS_lseek,
     SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2,
-    SYS_getdents64, SYS_readlinkat, SYS_fcntl, SYS_flock, SYS_fsync, SYS_fdatasync, SYS_ftruncate,
+    SYS_getdents64, SYS_readlinkat, SYS_fcntl, SYS_flock, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate,
     SYS_fallocate, SYS_fadvise64, SYS_copy_file_range, SYS_sendfile, SYS_splice, SYS_tee, SYS_dup,
     SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_renameat2, SYS_unlinkat, SYS_linkat, SYS_symlinkat,
     SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_umask, SYS_getcwd,

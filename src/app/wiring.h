@@ -27,6 +27,9 @@ class Wiring final : public tools::Images {
   packages::Registry& registry() { return *foundation_.registry; }
   const std::string& data_dir() const { return foundation_.data_dir; }
 
+  // Removes what killed installations left. For the background.
+  Task<> tidy() { return runtimes_.tidy(); }
+
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();
 

@@ -82,12 +82,25 @@ std::optional<Fd> RuntimeStore::try_lock() {
   return std::nullopt;
 }
 
-void RuntimeStore::clean() const {
-  std::vector<fs::path> leftovers;
+namespace {
+
+std::vector<fs::path> leftovers_in(const std::string& directory) {
+  std::vector<fs::path> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator{directory_, error})
-    if (entry.path().filename().string().starts_with(kTemporary)) leftovers.push_back(entry.path());
-  for (const fs::path& path : leftovers) fs::remove_all(path, error);
+  for (const auto& entry : fs::directory_iterator{directory, error})
+    if (entry.path().filename().string().starts_with(kTemporary)) found.push_back(entry.path());
+  return found;
+}
+
+}  // namespace
+
+bool RuntimeStore::has_leftovers() const {
+  return !leftovers_in(directory_).empty();
+}
+
+void RuntimeStore::clean() const {
+  std::error_code error;
+  for (const fs::path& path : leftovers_in(directory_)) fs::remove_all(path, error);
 }
 
 std::string RuntimeStore::make_temporary() {

@@ -37,6 +37,7 @@ class RuntimeStore {
   // With the lock: removes what a crashed install or removal left behind. May be called by
   // run_blocking().
   void clean() const;
+  bool has_leftovers() const;
 
   // With the lock: a fresh directory to build a version in.
   std::string make_temporary();

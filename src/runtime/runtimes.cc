@@ -185,6 +185,14 @@ Task<Fd> Runtimes::lock(const Progress& progress) {
   }
 }
 
+Task<> Runtimes::tidy() {
+  if (!store_.has_leftovers()) co_return;
+  const auto held = store_.try_lock();
+  if (!held) co_return;
+  auto clean = [this] { store_.clean(); };
+  co_await run_blocking(clean);
+}
+
 Task<bool> Runtimes::remove(std::string version) {
   const auto parsed = packages::parse_version(version);
   if (!parsed)

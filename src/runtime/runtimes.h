@@ -52,6 +52,10 @@ class Runtimes {
   // only logged. For the background: nobody waits for a linter.
   Task<> add_linters();
 
+  // Removes what an installation left behind that was killed. One that is under way is not touched.
+  // For the background.
+  Task<> tidy();
+
   // False if that exact version is not installed. Sandboxes that still run on it lose their
   // Node.js.
   Task<bool> remove(std::string version);

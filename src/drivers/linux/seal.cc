@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 #include "drivers/linux/probe.h"
@@ -79,7 +80,10 @@ Seal wait_for_seal(const LauncherProcess& launcher, int files) {
   if (size != sizeof reply) fail(Code::unavailable, "the launcher has ended; look at its messages");
   if (reply.type != ReplyType::done && std::string_view{reply.step} == launcher::kMapOwnerStep)
     fail_to_share(files);
-  if (reply.type != ReplyType::done) fail_errno(reply.error, reply.step);
+  if (reply.type != ReplyType::done) {
+    const std::string why = std::generic_category().message(reply.error);
+    fail(Code::unavailable, "{}", with_fix(fmt::format("{}: {}", reply.step, why)));
+  }
   seal.own_id = reply.own_id;
   return seal;
 }
