@@ -9,7 +9,7 @@ import { test } from 'node:test';
 
 import { belljar, root } from '../e2e/lib/belljar.mjs';
 import { cloneNew, nr, onlyX64 } from './lib/syscalls.mjs';
-import { posture, weakLauncher, without } from './lib/weak.mjs';
+import { weakLauncher, without } from './lib/weak.mjs';
 
 const needed = existsSync(weakLauncher) ? onlyX64 : { skip: 'belljar-launcher-weak is not built: ninja belljar-launcher-weak' };
 const control = (name, body) => test(`control: ${name}`, needed, body);
@@ -29,13 +29,13 @@ control('the launcher that is shipped has no switch in it', () => {
 });
 
 control('with nothing left out the weak launcher is a sandbox like the other', async (t) => {
-  const jar = await without(t, []);
+  const jar = await without(t, [], { checked: true });
   assert.deepEqual(await make(jar, [['unshare', nr.unshare, cloneNew.NEWUSER], ['sti', nr.ioctl, 0, 0x5412, 's:x'], ['i386', 'i386 20']]), { unshare: 'ENOSYS', sti: 'EPERM', i386: 'SIGSYS' });
 });
 
-control('the posture check ends a sandbox that has no filters, or privileges, before its program runs', async (t) => {
-  for (const layer of ['load the seccomp filters', 'seccomp names', 'drop privileges']) {
-    const jar = await without(t, [layer]);
+control('the posture check ends a sandbox that lacks a layer before its program runs', async (t) => {
+  for (const layer of ['load the seccomp filters', 'seccomp names', 'seccomp arguments', 'drop privileges', 'limit resources', 'read-only /usr']) {
+    const jar = await without(t, [layer], { checked: true });
     const result = await jar.exec((await jar.server.call('sandbox_initialize')).text, 'echo ran');
     assert.equal(result.isError, true);
     assert.match(result.text, /check the posture/, layer);
@@ -45,10 +45,10 @@ control('the posture check ends a sandbox that has no filters, or privileges, be
 
 control('NS01 NS08 NS18 namespaces, mounts and handles: without the list of calls the kernel itself is asked', async (t) => {
   const list = [['user', nr.unshare, cloneNew.NEWUSER], ['mounts', nr.unshare, cloneNew.NEWNS], ['mount', nr.mount, 's:none', 's:/tmp', 's:tmpfs', 0, 0], ['chroot', nr.chroot, 's:/tmp'], ['handle', nr.open_by_handle_at, 0, 'z:16', 0]];
-  const one = await make(await without(t, ['seccomp names', posture]), list);
+  const one = await make(await without(t, ['seccomp names']), list);
   assert.deepEqual({ ...one, handle: '' }, { user: 'ENOSPC', mounts: 'EPERM', mount: 'EPERM', chroot: 'EPERM', handle: '' }, 'the bound on user namespaces, and the lack of capabilities, are the next layers');
   assert.notEqual(one.handle, 'ENOSYS');
-  const two = await make(await without(t, ['seccomp names', posture, 'bound kernel objects']), list.slice(0, 1));
+  const two = await make(await without(t, ['seccomp names', 'bound kernel objects']), list.slice(0, 1));
   assert.equal(two.user, 'ok', 'a user namespace of its own');
 });
 
@@ -84,7 +84,7 @@ control('CP01 CP04 a program keeps the launcher\'s user where rights are not dro
   const prepare = `${ownUsr}; echo secret > /usr/canary/root-only; chmod 600 /usr/canary/root-only`;
   const look = ['grep -E "^(CapBnd|NoNewPrivs)" /proc/self/status; cat /usr/canary/root-only; true'];
   const seen = [];
-  for (const layers of [[], ['drop privileges', posture]]) {
+  for (const layers of [[], ['drop privileges']]) {
     const jar = await without(t, layers, { prepare });
     seen.push((await jar.exec((await jar.server.call('sandbox_initialize')).text, ...look)).text);
   }
@@ -106,7 +106,7 @@ control('CP06 a set-user-ID file appears on the host where no rule looks at mode
 
 control('SC01 SC02 SC04 SC05 SC06 other entries and forbidden numbers reach the kernel without the filters', async (t) => {
   const list = [['i386', 'i386 20'], ['x32', 'x32 39'], ['uring', nr.io_uring_setup, 8, 0], ['seccomp', nr.seccomp, 2, 0, 's:abcd'], ['clone', nr.clone, `0x1${(cloneNew.NEWUSER | 17).toString(16)}`, 0, 0, 0, 0]];
-  const none = await make(await without(t, ['load the seccomp filters', posture]), list);
+  const none = await make(await without(t, ['load the seccomp filters']), list);
   assert.match(none.i386, /^(ok|SIGSEGV)$/, 'SIGSEGV: a kernel without that entry');
   assert.match(none.x32, /^(ok|ENOSYS)$/, 'ENOSYS: likewise');
   assert.ok(!['ENOSYS', 'SIGSYS'].includes(none.seccomp), none.seccomp);
@@ -114,14 +114,14 @@ control('SC01 SC02 SC04 SC05 SC06 other entries and forbidden numbers reach the 
   const names = await make(await without(t, ['seccomp arguments']), list);
   assert.deepEqual({ ...names, clone: '' }, { i386: 'SIGSYS', x32: 'SIGSYS', uring: 'ENOSYS', seccomp: 'ENOSYS', clone: '' });
   assert.equal(names.clone, 'ENOSPC', 'the rule was what said EPERM');
-  const rules = await make(await without(t, ['seccomp names', posture]), list);
+  const rules = await make(await without(t, ['seccomp names']), list);
   assert.deepEqual({ ...rules, uring: '', seccomp: '' }, { i386: 'SIGSYS', x32: 'SIGSYS', uring: '', seccomp: '', clone: 'EPERM' }, 'each of the two filters refuses other architectures');
 });
 
 control('KS02 KS04 KS13 KS18 KS20 KS21 rare parts of the kernel answer without the filters', async (t) => {
   const list = [['keyctl', nr.keyctl, 0, -3, 1], ['shmget', nr.shmget, 0, 4096, 0], ['perf', nr.perf_event_open, 0, 0, -1, -1, 0], ['packet', nr.socket, 17, 3, 0], ['raw', nr.socket, 2, 3, 255], ['netlink', nr.socket, 16, 3, 12],
     ['futex', nr.futex, 'z:8', 6, 0, 0, 0, 0], ['ulp', nr.setsockopt, 0, 6, 31, 's:tls', 4], ['pair', nr.socketpair, 2, 1, 0, 'z:8']];
-  const seen = await make(await without(t, ['load the seccomp filters', posture]), list);
+  const seen = await make(await without(t, ['load the seccomp filters']), list);
   assert.deepEqual([seen.packet, seen.raw], ['EPERM', 'EPERM'], 'no capability: the next layer');
   assert.notEqual(seen.ulp, 'EPERM');
   assert.match(seen.pair, /^E(OPNOTSUPP|NOTSUP)$/, 'the family was reached, and has no pairs');

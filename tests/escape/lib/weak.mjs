@@ -10,17 +10,18 @@ import { Server } from '../../e2e/lib/stdio.mjs';
 import { Jar } from './jar.mjs';
 
 export const weakLauncher = join(dirname(belljar), 'belljar-launcher-weak');
-export const posture = 'check the posture'; // the step that would notice most of what can be left out
+const posture = 'check the posture'; // the step that would notice most of what can be left out
 
 // `layers`: names of steps, or of what is_left_out() is asked for in src/drivers/linux/launcher. `prepare`: shell
-// commands that run in the throw-away namespaces, before the server.
-export async function without(t, layers, { prepare = ':', env = {} } = {}) {
+// commands that run in the throw-away namespaces, before the server. The check of the posture is left out, too, unless
+// `checked`.
+export async function without(t, layers, { checked = false, prepare = ':', env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'belljar-weak-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
   copyFileSync(belljar, join(folder, 'belljar'));
   copyFileSync(weakLauncher, join(folder, 'belljar-launcher'));
-  writeFileSync(join(folder, 'belljar-launcher.weak'), layers.map((layer) => `${layer}\n`).join(''));
+  writeFileSync(join(folder, 'belljar-launcher.weak'), [...layers, ...(checked ? [] : [posture])].map((layer) => `${layer}\n`).join(''));
   const jar = new Jar();
   // The shell stays: the namespace ends with its first process, and the launcher needs a moment after belljar's end.
   const script = `${prepare}; "$0" mcp; while pgrep -x belljar-launche >/dev/null; do sleep 0.01; done`;
