@@ -287,15 +287,15 @@ void Launcher::kill(const Request& request) {
   answer(request, 0, "");
 }
 
-void Launcher::kill_program(const Jar& jar, uint64_t process) const {
+void Launcher::kill_program(Jar& jar, uint64_t process) {
   if (cgroups_.can_kill()) return cgroups_.kill_process(jar.id, process);
   if (!jar.init_pidfd) return;
   std::vector<pid_t> others;
   for (const auto& [id, program] : jar.programs) {
     if (id != process && program->pid > 0) others.push_back(program->pid);
   }
-  if (others.empty()) return kill_namespace(jar.init_pidfd.get(), own_pid_namespace_.get());
-  kill_family(place_.proc.get(), jar.init, others);
+  // What cannot be killed alone is killed with all of its sandbox.
+  if (!kill_processes(place_.proc.get(), jar.init, others)) doom(jar);
 }
 
 void Launcher::destroy(const Request& request) {

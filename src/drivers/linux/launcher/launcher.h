@@ -63,7 +63,7 @@ class Launcher {
     bool init_ended = false;
     uint64_t oom_kills = 0;
     std::map<uint64_t, std::unique_ptr<Program>> programs;
-    std::vector<uint64_t> leftovers;  // ended programs whose children live on
+    std::vector<uint64_t> leftovers;  // ended programs whose children may live on
   };
   int set_up(std::string& step);
   void handle(Message& message);
@@ -74,7 +74,7 @@ class Launcher {
   pid_t clone_into(const Jar& jar, uint64_t process);
   std::vector<unsigned> programs_per_cpu() const;
   void kill(const Request& request);
-  void kill_program(const Jar& jar, uint64_t process) const;
+  void kill_program(Jar& jar, uint64_t process);
   void destroy(const Request& request);
   void socket(const Request& request);
   void examine(const Request& request) const;

@@ -89,13 +89,20 @@ bool Launcher::needs_watchdog() const {
 
 // Slower and coarser than a cgroup: what is taken and given back between two looks is not seen.
 void Launcher::watch_memory() {
-  std::map<uint64_t, uint64_t> used;  // by pid namespace
-  for (const auto& [pid, info] : list_processes(place_.proc.get()))
-    used[info.pid_namespace] += info.memory;
+  struct Usage {
+    uint64_t memory = 0;
+    size_t processes = 0;
+  };
+  std::map<uint64_t, Usage> used;  // by pid namespace
+  for (const auto& [pid, info] : list_processes(place_.proc.get())) {
+    used[info.pid_namespace].memory += info.memory;
+    ++used[info.pid_namespace].processes;
+  }
   for (const auto& [id, jar] : jars_) {
     if (jar->programs.empty() && jar->leftovers.empty()) continue;
-    const auto at = used.find(pid_namespace_of(place_.proc.get(), jar->init));
-    if (at != used.end() && at->second > jar->limits.memory) kill_for_memory(*jar);
+    const Usage usage = used[pid_namespace_of(place_.proc.get(), jar->init)];
+    if (jar->programs.empty() && usage.processes <= 1) jar->leftovers.clear();  // init alone
+    if (usage.memory > jar->limits.memory) kill_for_memory(*jar);
   }
 }
 
@@ -180,7 +187,9 @@ void Launcher::finish_program(Program& program) {
     }
     send(reply);
   }
-  if (!cgroups_.remove_process(jar.id, id)) jar.leftovers.push_back(id);
+  // Without cgroups nobody knows what it left behind; watch_memory() will look.
+  const bool is_known = !cgroups_.can_kill() && !jar.leftovers.empty();
+  if (!cgroups_.remove_process(jar.id, id) && !is_known) jar.leftovers.push_back(id);
   jar.programs.erase(id);
 }
 

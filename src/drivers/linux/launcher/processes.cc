@@ -2,28 +2,25 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/files.h"
-#include "drivers/linux/launcher/kernel.h"
 
 namespace belljar::launcher {
 
 namespace {
 
-constexpr int kMaxLooks = 1000;
+constexpr uint64_t kMillisToKill = 300;
 
 // "12 (any ) name) S 7 …": the name may contain anything, but the last ")" ends it. False if the
 // process has ended and only waits for somebody to notice.
@@ -69,41 +66,42 @@ std::map<pid_t, ProcessInfo> list_processes(int proc) {
   return result;
 }
 
-void kill_namespace(int init_pidfd, int own_pid_namespace) {
-  if (::setns(init_pidfd, CLONE_NEWPID) != 0) return;
-  const pid_t child = clone_process(0);
-  if (child == 0) {
-    ::kill(-1, SIGKILL);  // all but itself and init; nothing in there may signal it
-    ::_exit(0);
-  }
-  // Without the way back every later child would be born in this sandbox.
-  if (::setns(own_pid_namespace, CLONE_NEWPID) != 0) ::_exit(1);
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+namespace {
+
+uint64_t now_millis() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
-void kill_family(int proc, pid_t init, const std::vector<pid_t>& others) {
+// True if the process, or one that it descends from within the sandbox, is among `spared`.
+bool is_spared(const std::map<pid_t, ProcessInfo>& processes, pid_t pid, uint64_t sandbox,
+               const std::vector<pid_t>& spared) {
+  for (auto at = processes.find(pid); at != processes.end(); at = processes.find(pid)) {
+    if (at->second.pid_namespace != sandbox) return false;
+    if (std::find(spared.begin(), spared.end(), pid) != spared.end()) return true;
+    pid = at->second.parent;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool kill_processes(int proc, pid_t init, const std::vector<pid_t>& spared) {
   const uint64_t sandbox = pid_namespace_of(proc, init);
-  const auto is_other = [&others](pid_t pid) {
-    return std::find(others.begin(), others.end(), pid) != others.end();
-  };
-  bool found = sandbox != 0;
-  for (int look = 0; found && look < kMaxLooks; ++look) {
-    found = false;
+  const uint64_t give_up = now_millis() + kMillisToKill;
+  while (sandbox != 0) {
+    bool found = false;
     const auto processes = list_processes(proc);
     for (const auto& [pid, info] : processes) {
       if (pid == init || info.pid_namespace != sandbox) continue;
-      pid_t ancestor = pid;
-      for (auto at = processes.find(pid); at != processes.end() && !is_other(ancestor);) {
-        if (at->second.pid_namespace != sandbox || at->first == init) break;
-        ancestor = at->second.parent;
-        at = processes.find(ancestor);
-      }
-      if (is_other(pid) || is_other(ancestor)) continue;
+      if (is_spared(processes, pid, sandbox, spared)) continue;
       found = ::kill(pid, SIGKILL) == 0 || found;
     }
+    if (!found) return true;
+    if (now_millis() > give_up) return false;
   }
+  return true;
 }
 
 }  // namespace belljar::launcher

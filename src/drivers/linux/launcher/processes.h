@@ -21,12 +21,11 @@ std::map<pid_t, ProcessInfo> list_processes(int proc);
 // The pid namespace of a process; 0 if it is gone.
 uint64_t pid_namespace_of(int proc, pid_t pid);
 
-// Kills all in the pid namespace of `init` but init itself, at once: the kernel lets none of them
-// fork meanwhile. `init_pidfd` is init's.
-void kill_namespace(int init_pidfd, int own_pid_namespace);
-
-// Kills what descends from a program, and whatever in its sandbox has lost its parents, but not
-// init and what descends from the programs in `others`. Repeats until a look finds nothing more.
-void kill_family(int proc, pid_t init, const std::vector<pid_t>& others);
+// Kills what runs in init's sandbox, but for init itself and the programs in `spared` with what
+// descends from them. Looks again until there is nothing more; false if after some time there still
+// is, because it multiplies faster. A process that has lost its parents belongs to nobody's family
+// and is not spared. From outside: a helper in there could be stopped by a process that has, as all
+// have where there is but one id, the helper's own id.
+bool kill_processes(int proc, pid_t init, const std::vector<pid_t>& spared);
 
 }  // namespace belljar::launcher
