@@ -37,6 +37,8 @@ const idsPerSlot = 65536;
 const idsPerSandbox = 16; // the first is init's, the second the programs'
 // tests/rootless/run: belljar is this user's, who has nothing else running, and perhaps a range of ids.
 const user = process.env.E2E_USER === undefined ? undefined : Number(process.env.E2E_USER);
+// With one id programs are init's and the skeleton's owner: they may signal the one in vain and change copies of the other.
+export const oneId = process.env.BELLJAR_ROOTLESS === 'plain';
 const subordinate = { first: 700_000, count: 65536 };
 const cgroupMounts = () =>
   [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
