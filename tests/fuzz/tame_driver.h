@@ -25,6 +25,7 @@ class TameDriver final : public Driver {
  public:
   explicit TameDriver(asio::any_io_executor executor) : fake_{std::move(executor)} {}
   Task<Capabilities> probe() override { return fake_.probe(); }
+  const Isolation& isolation() const override { return fake_.isolation(); }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override {
     auto inner = co_await fake_.create(std::move(spec));
     co_return std::make_unique<TameSandbox>(std::move(inner));
