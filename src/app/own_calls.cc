@@ -24,6 +24,18 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
 constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
+// The leak checker of sanitized builds looks at the threads from a process of its own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BELLJAR_CHECKS_LEAKS
+#endif
+#endif
+#ifdef BELLJAR_CHECKS_LEAKS
+constexpr unsigned kLeakChecker = CLONE_UNTRACED;
+#else
+constexpr unsigned kLeakChecker = 0;
+#endif
+
 // clang-format off
 constexpr long kAllowed[] = {
     // files
@@ -55,6 +67,9 @@ constexpr long kAllowed[] = {
     SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_getrandom, SYS_clock_gettime,
     SYS_clock_getres, SYS_gettimeofday, SYS_sysinfo, SYS_uname, SYS_prlimit64, SYS_getrusage,
     SYS_times, SYS_capget,
+#ifdef BELLJAR_CHECKS_LEAKS
+    SYS_ptrace,
+#endif
 #if defined(__x86_64__)  // the older forms of the same
     SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rmdir, SYS_rename,
     SYS_renameat, SYS_unlink, SYS_link, SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown, SYS_dup2,
@@ -112,7 +127,7 @@ Program make_program() {
   for (const long call : kAllowed) program.answer_if_equal(static_cast<unsigned>(call), kAllow);
   Program threads_only;
   threads_only.load(argument(0));
-  threads_only.answer_if_has(CLONE_THREAD, kAllow);
+  threads_only.answer_if_has(CLONE_THREAD | kLeakChecker, kAllow);
   threads_only.answer(kRefuse);
   program.skip_unless_equal(SYS_clone, threads_only);
   Program known_families;
