@@ -10,13 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "drivers/linux/launcher/cgroup_tree.h"
+#include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/proc.h"
@@ -88,9 +91,21 @@ int become_root_of_own_namespace(Place& place) {
   return ::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) == 0 ? 0 : errno;
 }
 
-[[noreturn]] void keep(pid_t launcher) {
+// Waits for the launcher. When belljar ends, the launcher has some time to remove everything and
+// end too; one that does not, because somebody has stopped it, is killed, and with it every
+// sandbox.
+[[noreturn]] void keep(pid_t launcher, const Fd& belljar) {
+  constexpr int kMillisToTidyUp = 1500;
   ::prctl(PR_SET_NAME, "belljar-keeper", 0, 0, 0);
-  ::close_range(0, ~0u, 0);  // belljar must see the launcher's end of the socket close
+  const Fd ended{pidfd_open(launcher)};
+  // belljar must see the launcher's end of the socket close.
+  int kept[] = {belljar.get(), ended.get()};
+  std::sort(std::begin(kept), std::end(kept));
+  if (kept[0] >= 0) close_all_but(kept, std::size(kept));
+  pollfd waits[] = {{ended.get(), POLLIN, 0}, {belljar.get(), POLLIN, 0}};
+  while (::poll(waits, std::size(waits), -1) < 0 && errno == EINTR) {
+  }
+  if (waits[0].revents == 0 && ::poll(waits, 1, kMillisToTidyUp) <= 0) ::kill(launcher, SIGKILL);
   int status = 0;
   while (::waitpid(launcher, &status, 0) < 0 && errno == EINTR) {
   }
@@ -118,11 +133,12 @@ int execute_again(const Place& place) {
 
 int become_first_of_own_pid_namespace() {
   const Fd keeper{pidfd_open(::getpid())};
-  if (!keeper) return errno;
+  const Fd belljar{pidfd_open(::getppid())};
+  if (!keeper || !belljar) return errno;
   if (::unshare(CLONE_NEWPID) != 0) return errno;
   const pid_t child = ::fork();
   if (child < 0) return errno;
-  if (child > 0) keep(child);
+  if (child > 0) keep(child, belljar);
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
   pollfd ended{keeper.get(), POLLIN, 0};
   if (::poll(&ended, 1, 0) != 0) ::_exit(1);  // it died before it could take us with it
