@@ -23,8 +23,10 @@ const link = (path) => quietly(() => readlinkSync(path), '');
 const hierarchies = [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 const isNumber = (name) => /^\d+$/.test(name);
 
-// The launcher of a server and the keeper of the launcher; undefined while there is none.
-export const launcherOf = (server) => descendants(server).find(({ name }) => name.startsWith('belljar-launch'))?.pid;
+// The launcher of a server and the keeper of the launcher; undefined while there is none. Before it has become the first
+// process of its own pid namespace, it is not the launcher yet but what will be the keeper.
+const isFirst = (pid) => /^NSpid:\t\d+\t1$/m.test(read(`/proc/${pid}/status`));
+export const launcherOf = (server) => descendants(server).find(({ pid, name }) => name.startsWith('belljar-launch') && isFirst(pid))?.pid;
 export const keeperOf = (server) => descendants(server).find(({ name }) => name === 'belljar-keeper')?.pid;
 
 export const slotOf = (launcher) =>
