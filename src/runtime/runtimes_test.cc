@@ -164,7 +164,8 @@ TEST_F(RuntimesTest, AddsTheLinterToVersionsInstalledBefore) {
   const size_t requests = server_.requests().size();
   EXPECT_EQ(resolve("node:24").prefix, first);  // does not wait for it
   EXPECT_EQ(server_.requests().size(), requests);
-  run(runtimes_->add_linters());
+  // What goes wrong in the background is only logged, and done by the next start.
+  for (int start = 0; start < 3 && !has_linter(second); ++start) run(runtimes_->add_linters());
   EXPECT_TRUE(has_linter(first));
   EXPECT_TRUE(has_linter(second));
 }
