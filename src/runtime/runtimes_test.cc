@@ -155,17 +155,18 @@ TEST_F(RuntimesTest, InstallsNodeWithoutTheLinterWhenThatIsMissingOrBad) {
 }
 
 TEST_F(RuntimesTest, AddsTheLinterToVersionsInstalledBefore) {
+  // The very same one comes back: another would have another date in it, and so another sum.
+  const auto linter = files_.at("/oxlint-1.16.0.tgz");
   files_.erase("/oxlint-1.16.0.tgz");
   const std::string first = install("24.1.0").prefix;
   const std::string second = install("26.2.0").prefix;
   directory_.write("data/runtimes/24.1.0/.tmp-libexec/belljar/oxlint", "of a crash");
   EXPECT_FALSE(has_linter(first));
-  files_["/oxlint-1.16.0.tgz"] = linter_tarball(fake_program());
+  files_["/oxlint-1.16.0.tgz"] = linter;
   const size_t requests = server_.requests().size();
   EXPECT_EQ(resolve("node:24").prefix, first);  // does not wait for it
   EXPECT_EQ(server_.requests().size(), requests);
-  // What goes wrong in the background is only logged, and done by the next start.
-  for (int start = 0; start < 3 && !has_linter(second); ++start) run(runtimes_->add_linters());
+  run(runtimes_->add_linters());
   EXPECT_TRUE(has_linter(first));
   EXPECT_TRUE(has_linter(second));
 }
