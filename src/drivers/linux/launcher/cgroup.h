@@ -27,6 +27,8 @@ class Cgroups {
   // something there is not dead yet.
   int set_up(const Place& place, unsigned slot, std::string& missing);
 
+  bool limit_memory() const { return with(memory) != nullptr; }
+
   // False: there is no group for a program, so it cannot be killed through one.
   bool can_kill() const { return !hierarchies_.empty(); }
 

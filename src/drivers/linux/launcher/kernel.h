@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <ctime>
 
 // System calls that glibc 2.36 has no wrapper for, or whose wrapper is in the way.
 namespace belljar::launcher {
@@ -61,6 +62,13 @@ inline pid_t clone_process(uint64_t flags, int cgroup = -1) {
     arguments.cgroup = static_cast<uint64_t>(cgroup);
   }
   return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+}
+
+// Of a clock that never goes back.
+inline uint64_t now_millis() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
 }  // namespace belljar::launcher

@@ -21,13 +21,6 @@
 
 namespace belljar::launcher {
 
-namespace {
-
-// How often a sandbox without a memory cgroup is looked at.
-constexpr int kWatchdogMillis = 50;
-
-}  // namespace
-
 Launcher::Launcher(int control, Place place) : control_{control}, place_{std::move(place)} {
   sigset_t mask;
   sigemptyset(&mask);
@@ -36,11 +29,6 @@ Launcher::Launcher(int control, Place place) : control_{control}, place_{std::mo
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
-  // If somebody has stopped this process, the end of belljar must wake it up: nobody else would end
-  // the sandboxes. A parent-death signal would not come from a belljar that has given up root.
-  ::fcntl(control_, F_SETOWN, ::getpid());
-  ::fcntl(control_, F_SETSIG, SIGCONT);
-  ::fcntl(control_, F_SETFL, ::fcntl(control_, F_GETFL) | O_ASYNC);
 }
 
 int Launcher::run() {
@@ -71,7 +59,7 @@ int Launcher::run() {
     }
     const int patience = try_again ? 1 : needs_watchdog() ? kWatchdogMillis : -1;
     if (::poll(waits.data(), waits.size(), patience) < 0 && errno != EINTR) ::usleep(kPauseMicros);
-    if (needs_watchdog()) watch_memory();
+    if (needs_watchdog() && now_millis() >= next_look_) watch_memory();
     // Reports before deaths: a helper announces a pid before anything else can be known of it. A
     // handler may end the program it is about, but removes nothing else.
     for (size_t i = 0; i < watched.size(); ++i) {

@@ -25,6 +25,9 @@ namespace belljar::launcher {
 // Before something is tried again for which there was no memory.
 constexpr unsigned kPauseMicros = 1000;
 
+// How often a sandbox without a memory cgroup is looked at.
+constexpr int kWatchdogMillis = 50;
+
 // The privileged half of the native driver: makes sandboxes, starts programs in them, kills and
 // removes them, as belljar asks. One thread, one loop; nothing in it waits for a sandbox. When
 // belljar's end of the socket closes, for whatever reason, everything is destroyed; when this
@@ -121,7 +124,8 @@ class Launcher {
   std::map<uint32_t, Template> templates_;
   std::map<uint64_t, std::unique_ptr<Jar>> jars_;
   std::map<pid_t, std::pair<int, rusage>>
-      unclaimed_;  // ended before the helper could report their pid
+      unclaimed_;           // ended before the helper could report their pid
+  uint64_t next_look_ = 0;  // of watch_memory(), in milliseconds of the clock that never goes back
   std::vector<bool> id_blocks_;
   unsigned next_id_block_ = 1;
 };

@@ -81,7 +81,7 @@ void Launcher::kill_for_memory(Jar& jar) {
 }
 
 bool Launcher::needs_watchdog() const {
-  if (!set_up_done_ || (cgroups_.facts() & kFactMemoryLimit) != 0) return false;
+  if (!set_up_done_ || cgroups_.limit_memory()) return false;
   return std::any_of(jars_.begin(), jars_.end(), [](const auto& entry) {
     return !entry.second->programs.empty() || !entry.second->leftovers.empty();
   });
@@ -89,6 +89,7 @@ bool Launcher::needs_watchdog() const {
 
 // Slower and coarser than a cgroup: what is taken and given back between two looks is not seen.
 void Launcher::watch_memory() {
+  next_look_ = now_millis() + kWatchdogMillis;
   struct Usage {
     uint64_t memory = 0;
     size_t processes = 0;

@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <string>
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/kernel.h"
 
 namespace belljar::launcher {
 
@@ -67,12 +67,6 @@ std::map<pid_t, ProcessInfo> list_processes(int proc) {
 }
 
 namespace {
-
-uint64_t now_millis() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
-}
 
 // True if the process, or one that it descends from within the sandbox, is among `spared`.
 bool is_spared(const std::map<pid_t, ProcessInfo>& processes, pid_t pid, uint64_t sandbox,
