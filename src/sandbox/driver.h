@@ -7,6 +7,7 @@
 #include "base/task.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/command.h"
+#include "sandbox/gate.h"
 #include "sandbox/outcome.h"
 #include "sandbox/spec.h"
 
@@ -51,6 +52,10 @@ class Sandbox {
   // A TCP socket that listens on 127.0.0.1 inside, at a port that the kernel chooses: what programs
   // in the sandbox connect to is answered by whoever holds it. Does not block.
   virtual Task<Fd> listen() = 0;
+
+  // The gate of a sandbox with Network::gated, once; whoever has it decides what programs reach.
+  // While nobody has it, and after it is closed, they reach nothing.
+  virtual Gate take_gate() = 0;
 
   // Ends every process of the sandbox and frees all it has. Safe to call twice.
   virtual Task<> destroy() = 0;

@@ -74,6 +74,7 @@ class FakeSandbox final : public Sandbox {
     co_return ours;
   }
 
+  Gate take_gate() override { return {}; }
   Task<Fd> listen() override {
     fail(Code::unavailable, "the fake sandbox has no network to listen in");
     co_return Fd{};

@@ -115,6 +115,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   request.sandbox = next_sandbox_++;
   request.limits = to_launcher(spec.limits);
   request.flags = flags;
+  if (spec.network == Network::gated) request.flags |= launcher::kGated;
   // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
   // have been made.
   auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox);
@@ -124,6 +125,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
     auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
     learn_from(answer.reply);
     sandbox->set_workspace(std::move(answer.fd));
+    if (spec.network == Network::gated) co_await sandbox->open_gate();
   } catch (const Error& e) {
     explain_files_failure(spec, e);
     throw;

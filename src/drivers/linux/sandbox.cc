@@ -163,9 +163,15 @@ Task<Fd> LinuxSandbox::listen() {
   return make_socket(launcher::kListening);
 }
 
+Task<> LinuxSandbox::open_gate() {
+  gate_.packets = co_await make_socket(launcher::kGatePackets);
+  gate_.connections = co_await make_socket(launcher::kGateConnections);
+}
+
 Task<> LinuxSandbox::destroy() {
   if (*stopped_) co_return;
   *stopped_ = true;
+  gate_ = {};
   workspace_.reset();  // it would keep the sandbox's files in memory
   launcher::Request request{};
   request.type = launcher::RequestType::destroy;

@@ -17,10 +17,13 @@ class LinuxSandbox final : public Sandbox {
   int workspace() const override { return *stopped_ ? -1 : workspace_.get(); }
   Task<Fd> connect(uint16_t port) override;
   Task<Fd> listen() override;
+  Gate take_gate() override { return std::move(gate_); }
   Task<> destroy() override;
 
   // When it is complete, and before anybody else has it.
   void set_workspace(Fd workspace) { workspace_ = std::move(workspace); }
+
+  Task<> open_gate();  // likewise, for one that has a network
 
   // False once it was stopped, or killed from outside.
   bool alive() const { return !*stopped_; }
@@ -31,6 +34,7 @@ class LinuxSandbox final : public Sandbox {
   std::shared_ptr<LauncherClient> client_;
   uint64_t id_;
   Fd workspace_;
+  Gate gate_;
   uint64_t next_process_ = 1;
   std::shared_ptr<bool> stopped_ = std::make_shared<bool>(false);
 };

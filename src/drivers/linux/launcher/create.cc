@@ -1,10 +1,8 @@
 #include "drivers/linux/launcher/create.h"
 
 #include <fcntl.h>
-#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +15,7 @@
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/gate.h"
 #include "drivers/linux/launcher/id_map.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/report.h"
@@ -135,14 +134,12 @@ int pivot(CreateContext&) {
   return result_of(::chdir("/"));
 }
 
-int bring_loopback_up(CreateContext&) {
-  const Fd socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  if (!socket) return errno;
-  ifreq request{};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  return result_of(::ioctl(socket.get(), SIOCSIFFLAGS, &request));
+int bring_up(CreateContext&) {
+  return bring_loopback_up();
+}
+
+int prepare_gate(CreateContext& context) {
+  return context.gated ? lead_to_gate() : 0;
 }
 
 int set_host_name(CreateContext&) {
@@ -183,7 +180,8 @@ constexpr Step<CreateContext> kInitSteps[] = {
     {"attach the files directory", attach_files},
     {"mount /proc", mount_own_proc},
     {"pivot into the root", pivot},
-    {"bring the loopback interface up", bring_loopback_up},
+    {"bring the loopback interface up", bring_up},
+    {kGateStep, prepare_gate},
     {"set the host name", set_host_name},
     {"start a session", start_session},
     {"drop init's privileges", drop_to_init},

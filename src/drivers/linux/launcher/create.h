@@ -37,6 +37,7 @@ struct CreateContext {
   int maps_written = -1;  // read end of a pipe: end of file or a byte once the id maps are in place
   bool full_proc = true;
   bool in_background = false;
+  bool gated = false;  // with a network that leads to a gate; otherwise to nowhere
 };
 
 // Runs in a forked child of the launcher and does not return: enters the cgroups, the owner

@@ -5,8 +5,10 @@
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -18,6 +20,7 @@
 #include "base/fd.h"
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/gate.h"
 #include "drivers/linux/launcher/id_map.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/proc.h"
@@ -199,6 +202,28 @@ int try_id_mapped_mounts() {
   return clone_id_mapped(proc.get(), directory.get(), kNodeId, mount);
 }
 
+// A connection to somewhere must come to the gate, and only there.
+int try_gate() {
+  if (::unshare(CLONE_NEWNET) != 0) return errno;
+  if (const int error = bring_loopback_up()) return error;
+  if (const int error = lead_to_gate()) return error;
+  Fd packets;
+  Fd connections;
+  if (const int error = open_gate_packets(packets)) return error;
+  if (const int error = open_gate_connections(connections)) return error;
+  const Fd client{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (!client) return errno;
+  sockaddr_in somewhere{};
+  somewhere.sin_family = AF_INET;
+  somewhere.sin_port = htons(443);
+  somewhere.sin_addr.s_addr = htonl(0xc0000201);  // 192.0.2.1, which is nobody's
+  if (::connect(client.get(), reinterpret_cast<const sockaddr*>(&somewhere), sizeof somewhere) == 0)
+    return EPROTO;
+  if (errno != EINPROGRESS) return errno;
+  char packet[64];
+  return result_of(::recv(packets.get(), packet, sizeof packet, 0));
+}
+
 enum class As { root_of_a_namespace, launcher };
 
 struct Attempt {
@@ -229,6 +254,7 @@ constexpr Attempt kAttempts[] = {
     {Trial::mount_api, As::root_of_a_namespace, try_mount_api},
     {Trial::landlock, As::launcher, try_landlock},
     {Trial::id_mapped_mounts, As::launcher, try_id_mapped_mounts},
+    {Trial::gate, As::root_of_a_namespace, try_gate},
 };
 static_assert(std::size(kAttempts) == kTrials);
 

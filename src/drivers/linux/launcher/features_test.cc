@@ -26,7 +26,7 @@ TEST(Features, WhatThisHostHasWorksAndNothingOfTheCallerChanges) {
   EXPECT_EQ(reply.trials[static_cast<size_t>(Trial::clone3)], 0);
   if (reply.trials[static_cast<size_t>(Trial::mount_namespace)] == 0) {
     for (const Trial trial : {Trial::pid_namespace, Trial::pivot_root, Trial::sized_tmpfs,
-                              Trial::mount_api, Trial::seccomp, Trial::openat2})
+                              Trial::mount_api, Trial::seccomp, Trial::openat2, Trial::gate})
       EXPECT_EQ(reply.trials[static_cast<size_t>(trial)], 0) << static_cast<int>(trial);
   }
   for (size_t i = 0; i < kTrials; ++i) EXPECT_NE(reply.trials[i], 0xff) << "was not tried: " << i;

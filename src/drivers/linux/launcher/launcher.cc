@@ -15,6 +15,7 @@
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/features.h"
+#include "drivers/linux/launcher/gate.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/processes.h"
 #include "drivers/linux/launcher/start.h"
@@ -185,7 +186,7 @@ void Launcher::create(const Message& message) {
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, place_, owner_.get(), jar->ids,
                     request.sandbox, request.limits, status[1], files.get(), -1, full_proc_,
-                    (request.flags & kInBackground) != 0});
+                    (request.flags & kInBackground) != 0, (request.flags & kGated) != 0});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);
@@ -297,6 +298,8 @@ namespace {
 
 // 0 or an errno.
 int make_socket(uint32_t flags, Fd& result) {
+  if ((flags & kGatePackets) != 0) return open_gate_packets(result);
+  if ((flags & kGateConnections) != 0) return open_gate_connections(result);
   const bool ipv6 = (flags & kIpv6) != 0;
   result.reset(::socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!result) return errno;

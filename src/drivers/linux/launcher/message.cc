@@ -80,8 +80,10 @@ bool is_well_formed(const Request& request, std::string_view payload, size_t fds
       return has_flags(0) && (fds == 1 || fds == 2) && is_ordinary_id(request.own_id);
     case RequestType::prepare: return has_flags(0) && fds <= 1;
     case RequestType::create:
-      return has_flags(kInBackground) && fds <= 1 && are_sane(request.limits);
-    case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;
+      return has_flags(kInBackground | kGated) && fds <= 1 && are_sane(request.limits);
+    case RequestType::socket:
+      return fds == 0 && (has_flags(kListening | kIpv6) || request.flags == kGatePackets ||
+                          request.flags == kGateConnections);
     case RequestType::examine:
     case RequestType::kill:
     case RequestType::destroy: return has_flags(0) && fds == 0;

@@ -55,8 +55,9 @@ enum class Trial : uint32_t {
   mount_api,
   landlock,
   id_mapped_mounts,
+  gate,
 };
-constexpr size_t kTrials = static_cast<size_t>(Trial::id_mapped_mounts) + 1;
+constexpr size_t kTrials = static_cast<size_t>(Trial::gate) + 1;
 
 struct SandboxLimits {
   uint64_t memory;
@@ -70,6 +71,9 @@ enum RequestFlag : uint32_t {
   kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
   kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
   kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
+  kGated = 1 << 3,         // create: with the network that sandbox/gate.h describes
+  kGatePackets = 1 << 4,      // socket: that one of its gate
+  kGateConnections = 1 << 5,  // socket: that one of its gate
 };
 
 struct Request {
@@ -96,6 +100,9 @@ enum class ReplyType : uint32_t {
 
 // The step that fails where the files directory's file system has no id-mapped mounts.
 constexpr const char* kMapOwnerStep = "map the owner of the files directory";
+
+// The step that fails where the kernel has no transparent proxying for a network namespace.
+constexpr const char* kGateStep = "lead the network to the gate";
 
 // Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
 enum Fact : uint32_t {
