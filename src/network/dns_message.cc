@@ -137,7 +137,7 @@ struct Header {
   unsigned questions;
   unsigned answers;
   unsigned authorities;
-  unsigned additionals;
+  unsigned extras;  // the additional section
 };
 
 Header read_header(Reader& reader) {
@@ -147,7 +147,7 @@ Header read_header(Reader& reader) {
   header.questions = reader.u16();
   header.answers = reader.u16();
   header.authorities = reader.u16();
-  header.additionals = reader.u16();
+  header.extras = reader.u16();
   return header;
 }
 
@@ -279,8 +279,8 @@ std::optional<DnsQuery> parse_query(std::string_view message) {
   query.question_end = reader.position();
   query.recursion_desired = (header.flags & kRecursionDesired) != 0;
   query.checking_disabled = (header.flags & kCheckingDisabled) != 0;
-  if (header.additionals > 1) return std::nullopt;
-  if (header.additionals == 1) read_edns(reader, query);
+  if (header.extras > 1) return std::nullopt;
+  if (header.extras == 1) read_edns(reader, query);
   if (!reader.ok() || !reader.at_end()) return std::nullopt;
   return query;
 }
@@ -299,7 +299,7 @@ std::optional<DnsAnswer> parse_answer(std::string_view message, const DnsQuery& 
     const Record record = read_record(reader);
     if (reader.ok() && !records.add(record)) reader.fail();
   }
-  for (unsigned i = 0; i < header.authorities + header.additionals && reader.ok(); ++i)
+  for (unsigned i = 0; i < header.authorities + header.extras && reader.ok(); ++i)
     read_record(reader);
   if (!reader.ok() || !reader.at_end()) return std::nullopt;
   DnsAnswer answer;

@@ -34,8 +34,8 @@ inline std::string pointer(unsigned offset) {
 constexpr unsigned kQuestion = 12;  // where the name in the question is
 
 inline std::string header(unsigned id, unsigned flags, unsigned questions, unsigned answers = 0,
-                          unsigned authorities = 0, unsigned additionals = 0) {
-  return u16(id) + u16(flags) + u16(questions) + u16(answers) + u16(authorities) + u16(additionals);
+                          unsigned authorities = 0, unsigned extras = 0) {
+  return u16(id) + u16(flags) + u16(questions) + u16(answers) + u16(authorities) + u16(extras);
 }
 
 inline std::string question(std::string_view text, unsigned type = 1, unsigned klass = 1) {
