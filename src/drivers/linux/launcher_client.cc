@@ -1,6 +1,5 @@
 #include "drivers/linux/launcher_client.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "drivers/linux/launcher_socket.h"
 
 namespace belljar::linux_driver {
 
@@ -43,34 +43,12 @@ void LauncherClient::read_replies() {
   for (;;) {
     Reply reply{};
     Fd fd;
-    const ssize_t size = receive(reply, fd);
-    if (size == sizeof reply) {
-      dispatch(reply, std::move(fd));
-      continue;
+    switch (receive_reply(socket_.native_handle(), reply, {&fd, 1})) {
+      case Received::reply: dispatch(reply, std::move(fd)); break;
+      case Received::nothing: return read_when_ready();
+      case Received::ended: return lost();
     }
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))
-      return read_when_ready();
-    return lost();
   }
-}
-
-ssize_t LauncherClient::receive(Reply& reply, Fd& fd) {
-  iovec part{&reply, sizeof reply};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = ::recvmsg(socket_.native_handle(), &message, MSG_CMSG_CLOEXEC);
-  const cmsghdr* rights = size < 0 ? nullptr : CMSG_FIRSTHDR(&message);
-  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(rights), sizeof number);
-    fd.reset(number);
-  }
-  return size;
 }
 
 void LauncherClient::dispatch(const Reply& reply, Fd fd) {
@@ -110,40 +88,11 @@ void LauncherClient::lost() {
   for (const auto& [key, handler] : std::exchange(exits_, {})) handler(reply);
 }
 
-bool LauncherClient::send(Request& request, const std::string& payload,
-                          const std::vector<int>& fds) noexcept {
-  iovec parts[] = {{&request, sizeof request}, {const_cast<char*>(payload.data()), payload.size()}};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * launcher::kMaxFds)] = {};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = payload.empty() ? 1 : 2;
-  if (!fds.empty()) {
-    message.msg_control = control;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
-    cmsghdr* part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
-    std::memcpy(CMSG_DATA(part), fds.data(), sizeof(int) * fds.size());
-  }
-  for (;;) {
-    if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL) >= 0) return true;
-    if (errno == ENOMEM || errno == ENOBUFS) {
-      ::usleep(1000);  // there will be memory for a message soon
-      continue;
-    }
-    if (errno != EAGAIN && errno != EINTR) return false;
-    // The launcher never waits for us, so a full socket empties in microseconds.
-    pollfd wait{socket_.native_handle(), POLLOUT, 0};
-    ::poll(&wait, 1, 1000);
-  }
-}
-
 Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string payload,
                                                  std::vector<int> fds, std::string what) {
   auto pending = std::make_shared<Pending>(co_await asio::this_coro::executor);
   request.serial = next_serial_++;
-  if (lost_ || !send(request, payload, fds)) {
+  if (lost_ || !send_request(socket_.native_handle(), request, payload, fds)) {
     fail(Code::unavailable, "{}: the launcher has ended; restart belljar and look at its log",
          what);
   }
@@ -156,7 +105,7 @@ Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string pa
 
 void LauncherClient::tell(Request request) noexcept {
   request.serial = 0;
-  if (!lost_) send(request, {}, {});
+  if (!lost_) send_request(socket_.native_handle(), request, {}, {});
 }
 
 void LauncherClient::on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler) {

@@ -51,11 +51,8 @@ class LauncherClient {
   struct Pending;
   void read_when_ready();
   void read_replies();
-  ssize_t receive(launcher::Reply& reply, Fd& fd);
   void dispatch(const launcher::Reply& reply, Fd fd);
   void lost();
-  bool send(launcher::Request& request, const std::string& payload,
-            const std::vector<int>& fds) noexcept;
 
   asio::posix::stream_descriptor socket_;
   asio::posix::stream_descriptor pidfd_;
