@@ -25,6 +25,12 @@ constexpr const char* kDelegate =
     "an ordinary user: start belljar where systemd delegates them (systemd-run --user --scope -p "
     "Delegate=yes belljar …).";
 
+// Nothing that the host lacks, so no row of the table.
+constexpr const char* kFewerServers =
+    "So many belljars run already that no user ids are left for another (the usual range of 65536 "
+    "is enough for 16 of one user). End one, or give the user a larger range in /etc/subuid and "
+    "/etc/subgid.";
+
 // clang-format off
 constexpr FeatureRow kTable[] = {
     {"user-namespace", "namespaces", Need::required, Trial::user_namespace, 0,
@@ -112,6 +118,10 @@ std::string fix_of(const FeatureRow& row, const HostFiles& host, Privileges priv
   return *row.fix == '\0' ? namespace_fix(host, privileges) : row.fix;
 }
 
+bool says(std::string_view failure, std::string_view words) {
+  return failure.find(words) != std::string_view::npos;
+}
+
 Feature describe(const FeatureRow& row, const launcher::Reply& found, const HostFiles& host) {
   Feature feature;
   feature.name = row.name;
@@ -173,9 +183,10 @@ Isolation isolation_of_facts(const launcher::Reply& facts) {
 std::string fix_for_failure(std::string_view failure, const HostFiles& host,
                             Privileges privileges) {
   for (const FeatureRow& row : kTable) {
-    if (*row.step == '\0' || failure.find(row.step) == std::string_view::npos) continue;
-    return fix_of(row, host, privileges);
+    if (*row.step != '\0' && says(failure, row.step)) return fix_of(row, host, privileges);
   }
+  if (says(failure, launcher::kTakeSlotStep) && says(failure, std::strerror(EUSERS)))
+    return kFewerServers;
   return "";
 }
 

@@ -97,6 +97,9 @@ enum class ReplyType : uint32_t {
 // The step that fails where the files directory's file system has no id-mapped mounts.
 constexpr const char* kMapOwnerStep = "map the owner of the files directory";
 
+// The step that fails with EUSERS where so many launchers run already that no ids are left.
+constexpr const char* kTakeSlotStep = "take a slot among the launchers";
+
 // Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
 enum Fact : uint32_t {
   kFactCgroupV2 = 1 << 0,    // limits are set in cgroup v2; otherwise v1
