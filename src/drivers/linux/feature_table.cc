@@ -137,8 +137,7 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
   feature.state = row.trial ? State::missing : State::degraded;
   feature.detail = row.otherwise;
   if (row.trial) feature.detail = std::strerror(error_of(row, found)) + (": " + feature.detail);
-  const bool root = (found.facts & launcher::kFactRoot) != 0;
-  feature.fix = fix_of(row, host, root ? Privileges::root : Privileges::ordinary_user);
+  feature.fix = fix_of(row, host, privileges_of(found.facts));
   return feature;
 }
 
@@ -146,6 +145,10 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
 
 std::span<const FeatureRow> feature_table() {
   return kTable;
+}
+
+Privileges privileges_of(uint32_t facts) {
+  return (facts & launcher::kFactRoot) != 0 ? Privileges::root : Privileges::ordinary_user;
 }
 
 std::vector<std::string> feature_names() {

@@ -109,6 +109,11 @@ TEST(FeatureTable, WhoHasAsManyServersAsItsIdsAllowIsToldSo) {
   EXPECT_THAT(fix("take a slot among the launchers: Operation not permitted"), IsEmpty());
 }
 
+TEST(FeatureTable, TheLauncherSaysWhoseItIs) {
+  EXPECT_EQ(privileges_of(~0u), Privileges::root);
+  EXPECT_EQ(privileges_of(~launcher::kFactRoot), Privileges::ordinary_user);
+}
+
 TEST(FeatureTable, GroupsCanBeNamedToo) {
   EXPECT_THAT(feature_names(), Contains("limits"));
   EXPECT_THAT(feature_names(), Contains("namespaces"));

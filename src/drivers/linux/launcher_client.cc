@@ -65,6 +65,7 @@ void LauncherClient::dispatch(const Reply& reply, Fd fd) {
     if (at != sandboxes_.end()) *at->second = true;
     return;
   }
+  facts_ = reply.facts;
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
   at->second->answer.reply = reply;

@@ -44,6 +44,9 @@ class LauncherClient {
   }
   void unwatch(uint64_t sandbox) { sandboxes_.erase(sandbox); }
 
+  // What the launcher last said about itself and the host (launcher::Fact).
+  uint32_t facts() const { return facts_; }
+
   // Tells the launcher to destroy everything and waits until it has ended, `limit` at most.
   Task<> shut_down(milliseconds limit);
 
@@ -58,6 +61,7 @@ class LauncherClient {
   asio::posix::stream_descriptor pidfd_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false once this object is gone
   bool lost_ = false;
+  uint32_t facts_ = 0;
   uint32_t next_serial_ = 1;
   std::map<uint32_t, std::shared_ptr<Pending>> pending_;
   std::map<std::pair<uint64_t, uint64_t>, ExitHandler> exits_;

@@ -41,7 +41,7 @@ Seal wait_for_seal(const LauncherProcess& launcher, int files) {
     fail_to_share(files);
   if (reply.type != ReplyType::done) {
     const std::string why = std::generic_category().message(reply.error);
-    fail(Code::unavailable, "{}", with_fix(fmt::format("{}: {}", reply.step, why)));
+    fail(Code::unavailable, "{}", with_fix(fmt::format("{}: {}", reply.step, why), reply.facts));
   }
   return {std::move(fds[0]), reply.own_id, std::move(fds[1])};
 }

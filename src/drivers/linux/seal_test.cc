@@ -106,6 +106,22 @@ TEST_F(SealedLauncher, SurvivesMessagesThatAreNone) {
   EXPECT_EQ(prepare(root_ + "/data/runtime"), 0) << "and serves on";
 }
 
+TEST(Launcher, SaysWhetherItIsRootBeforeItIsSetUp) {
+  const LauncherProcess launcher = start_launcher(launcher_path());
+  const auto facts = [&launcher](RequestType type) {
+    Request request{};
+    request.type = type;
+    if (!send_request(launcher.socket.get(), request, {}, {})) fail_errno(errno, "ask");
+    Reply reply{};
+    EXPECT_EQ(receive_reply(launcher.socket.get(), reply, {}), Received::reply);
+    return reply.facts;
+  };
+  const uint32_t before = facts(RequestType{});
+  const uint32_t after = facts(RequestType::prepare);
+  EXPECT_EQ(before, after & launcher::kFactRoot);
+  EXPECT_NE(before, after) << "it is set up, and says more";
+}
+
 TEST_F(SealedLauncher, HandsOutTheNamespaceAndAReadableView) {
   EXPECT_TRUE(seal_.user_namespace);
   struct stat original {};

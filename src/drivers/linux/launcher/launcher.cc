@@ -110,7 +110,6 @@ void Launcher::handle(Message& message) {
 
 void Launcher::examine(const Request& request) const {
   Reply reply = make_reply(ReplyType::done, request.serial, 0);
-  if (place_.is_root) reply.facts |= kFactRoot;
   try_features(reply.trials);
   send(reply);
 }

@@ -100,7 +100,8 @@ constexpr const char* kMapOwnerStep = "map the owner of the files directory";
 // The step that fails with EUSERS where so many launchers run already that no ids are left.
 constexpr const char* kTakeSlotStep = "take a slot among the launchers";
 
-// Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
+// Which way the launcher took where hosts differ. Sent with every answer; before the launcher is
+// set up there is none but kFactRoot.
 enum Fact : uint32_t {
   kFactCgroupV2 = 1 << 0,    // limits are set in cgroup v2; otherwise v1
   kFactCgroupKill = 1 << 1,  // processes are killed with cgroup.kill; otherwise freezer and SIGKILL
