@@ -1,5 +1,6 @@
 #include "drivers/linux/launcher_client.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -7,7 +8,6 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "drivers/linux/launcher_socket.h"
 
 namespace belljar::linux_driver {
 
@@ -40,14 +40,46 @@ void LauncherClient::read_when_ready() {
 }
 
 void LauncherClient::read_replies() {
+  const Received last = take_replies();
+  dispatch_taken();
+  if (last == Received::nothing) return read_when_ready();
+  lost();
+}
+
+Received LauncherClient::take_replies() {
   for (;;) {
-    Reply reply{};
-    Fd fd;
-    switch (receive_reply(socket_.native_handle(), reply, {&fd, 1})) {
-      case Received::reply: dispatch(reply, std::move(fd)); break;
-      case Received::nothing: return read_when_ready();
-      case Received::ended: return lost();
-    }
+    Answer& next = taken_.emplace_back();
+    const Received received = receive_reply(socket_.native_handle(), next.reply, {&next.fd, 1});
+    if (received == Received::reply) continue;
+    taken_.pop_back();
+    return received;
+  }
+}
+
+void LauncherClient::dispatch_taken() {
+  while (!taken_.empty()) {
+    Answer next = std::move(taken_.front());
+    taken_.pop_front();
+    dispatch(next.reply, std::move(next.fd));
+  }
+}
+
+// A launcher with much to say waits until we have read it, and reads nothing meanwhile. If we only
+// waited for it, too, that would be for ever. Its replies are dealt with later, because the caller
+// is in the middle of something.
+bool LauncherClient::send(const Request& request, std::string_view payload,
+                          std::span<const int> fds) {
+  for (;;) {
+    const Sent sent = send_request(socket_.native_handle(), request, payload, fds);
+    if (sent != Sent::full) return sent == Sent::yes;
+    pollfd wait{socket_.native_handle(), POLLIN | POLLOUT, 0};
+    ::poll(&wait, 1, 1000);
+    const bool had_none = taken_.empty();
+    take_replies();
+    if (!had_none || taken_.empty()) continue;
+    asio::post(socket_.get_executor(), [this, alive = alive_] {
+      if (*alive) dispatch_taken();
+    });
   }
 }
 
@@ -93,7 +125,7 @@ Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string pa
                                                  std::vector<int> fds, std::string what) {
   auto pending = std::make_shared<Pending>(co_await asio::this_coro::executor);
   request.serial = next_serial_++;
-  if (lost_ || !send_request(socket_.native_handle(), request, payload, fds)) {
+  if (lost_ || !send(request, payload, fds)) {
     fail(Code::unavailable, "{}: the launcher has ended; restart belljar and look at its log",
          what);
   }
@@ -106,7 +138,7 @@ Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string pa
 
 void LauncherClient::tell(Request request) noexcept {
   request.serial = 0;
-  if (!lost_) send_request(socket_.native_handle(), request, {}, {});
+  if (!lost_) send(request, {}, {});
 }
 
 void LauncherClient::on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler) {

@@ -1,6 +1,5 @@
 #include "drivers/linux/launcher_socket.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,11 +41,11 @@ void detach(msghdr& message, std::span<Fd> fds) {
 
 }  // namespace
 
-bool send_request(int socket, const launcher::Request& request, std::string_view payload,
+Sent send_request(int socket, const launcher::Request& request, std::string_view payload,
                   std::span<const int> fds) noexcept {
   if (fds.size() > launcher::kMaxFds) {
     errno = EINVAL;
-    return false;
+    return Sent::ended;
   }
   // sendmsg only reads what it is given, but its structure serves recvmsg as well.
   iovec parts[] = {{const_cast<launcher::Request*>(&request), sizeof request},
@@ -57,14 +56,10 @@ bool send_request(int socket, const launcher::Request& request, std::string_view
   message.msg_iovlen = payload.empty() ? 1 : 2;
   attach(message, control, fds);
   for (;;) {
-    if (::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0) return true;
-    if (errno == ENOMEM || errno == ENOBUFS) {
-      ::usleep(1000);  // there will be memory for a message soon
-      continue;
-    }
-    if (errno != EAGAIN && errno != EINTR) return false;
-    pollfd wait{socket, POLLOUT, 0};
-    ::poll(&wait, 1, 1000);
+    if (::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0) return Sent::yes;
+    if (errno == EINTR) continue;
+    if (errno != ENOMEM && errno != ENOBUFS) return errno == EAGAIN ? Sent::full : Sent::ended;
+    ::usleep(1000);  // there will be memory for a message soon
   }
 }
 

@@ -10,10 +10,14 @@
 // side is launcher/message.h: it trusts nobody, and shares no code with us.
 namespace belljar::linux_driver {
 
-// Sends one request, on a socket that blocks or not. The launcher never waits for us, so a full
-// socket empties in microseconds; a lack of memory for the packet is waited out, too. False: the
-// launcher has ended, or errno says otherwise.
-bool send_request(int socket, const launcher::Request& request, std::string_view payload,
+enum class Sent {
+  yes,
+  full,   // not now, and the socket does not block
+  ended,  // the launcher has, or errno says otherwise
+};
+
+// Sends one request. A lack of memory for the packet is waited out.
+Sent send_request(int socket, const launcher::Request& request, std::string_view payload,
                   std::span<const int> fds) noexcept;
 
 enum class Received {

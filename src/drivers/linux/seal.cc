@@ -20,7 +20,7 @@ void ask_to_seal(const LauncherProcess& launcher, const SealRequest& seal) {
   request.own_id = seal.own_id;
   const int fds[] = {seal.data, seal.files};
   const size_t count = seal.files < 0 ? 1 : 2;
-  if (!send_request(launcher.socket.get(), request, {}, std::span{fds}.first(count)))
+  if (send_request(launcher.socket.get(), request, {}, std::span{fds}.first(count)) != Sent::yes)
     fail_errno(errno, "talk to the launcher");
 }
 

@@ -40,7 +40,8 @@ class SealedLauncher : public testing::Test {
   // The error with which the launcher answers; 0 if it does what it is asked.
   int ask(const Request& request, int fd = -1) const {
     const size_t count = fd < 0 ? 0 : 1;
-    if (!send_request(launcher_.socket.get(), request, {}, {&fd, count})) fail_errno(errno, "ask");
+    if (send_request(launcher_.socket.get(), request, {}, {&fd, count}) != Sent::yes)
+      fail_errno(errno, "ask");
     Reply reply{};
     if (receive_reply(launcher_.socket.get(), reply, {}) != Received::reply)
       fail(Code::unavailable, "the launcher has ended");
@@ -111,7 +112,7 @@ TEST(Launcher, SaysWhetherItIsRootBeforeItIsSetUp) {
   const auto facts = [&launcher](RequestType type) {
     Request request{};
     request.type = type;
-    if (!send_request(launcher.socket.get(), request, {}, {})) fail_errno(errno, "ask");
+    EXPECT_EQ(send_request(launcher.socket.get(), request, {}, {}), Sent::yes);
     Reply reply{};
     EXPECT_EQ(receive_reply(launcher.socket.get(), reply, {}), Received::reply);
     return reply.facts;
