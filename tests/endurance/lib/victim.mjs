@@ -5,9 +5,10 @@ import { join } from 'node:path';
 
 import { marker } from '../../e2e/lib/belljar.mjs';
 import { descendants, processes, processesWith } from '../../e2e/lib/proc.mjs';
+import { holderOf, lockOf } from '../../e2e/lib/slots.mjs';
 import { Server } from '../../e2e/lib/stdio.mjs';
 import { until, within } from '../../e2e/lib/wait.mjs';
-import { controlGroupsOf, holderOf, isDead, keeperOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
+import { controlGroupsOf, isDead, keeperOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
 
 const kept = 'written by the host, before any sandbox\n';
 
@@ -86,7 +87,7 @@ export class Victim {
   }
 
   #ownsSlot() {
-    return this.slot !== undefined && [undefined, this.launcher].includes(holderOf(this.slot));
+    return this.slot !== undefined && [undefined, this.launcher].includes(holderOf(lockOf(this.slot)));
   }
 
   // Its living processes, told by parent, by command line, by user id and by control group.
