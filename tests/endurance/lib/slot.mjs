@@ -1,6 +1,6 @@
 // The launcher of a server and what it has on this host: its slot (e2e/lib/slots.mjs), processes, control groups.
 import { descendants, directoriesIn, namesIn, processes, targetOf, textOf } from '../../e2e/lib/proc.mjs';
-import { cgroupRootsOf, openLocks, roleIn } from '../../e2e/lib/slots.mjs';
+import { cgroupRootsOf, holderOf, openLocks, roleIn } from '../../e2e/lib/slots.mjs';
 
 // The launcher of a server and the keeper of the launcher; undefined while there is none. Before it has become the first
 // process of its own pid namespace, it is not the launcher yet but what will be the keeper.
@@ -8,7 +8,8 @@ const isFirst = (pid) => /^NSpid:\t\d+\t1$/m.test(textOf(`/proc/${pid}/status`))
 export const launcherOf = (server) => descendants(server).find(({ pid, name }) => name.startsWith('belljar-launch') && isFirst(pid))?.pid;
 export const keeperOf = (server) => descendants(server).find(({ name }) => name === 'belljar-keeper')?.pid;
 
-export const slotOf = (launcher) => openLocks(launcher)[0]?.slot;
+// The slot that a launcher holds. While it looks for a free one, it opens those of others, too.
+export const slotOf = (launcher) => openLocks(launcher).find(({ lock }) => holderOf(lock) === launcher)?.slot;
 
 // Directories of control groups of a slot, in all hierarchies.
 export function controlGroupsOf(slot) {

@@ -18,7 +18,8 @@ export class Victim {
   #events = new Map();
 
   // `directory` holds what belljar keeps at run time; FILES_DIR is below it. One that is not busy has its session only.
-  constructor(directory, { isBusy = true } = {}) {
+  constructor(name, directory, { isBusy = true } = {}) {
+    this.name = name; // for whoever reads of a failure
     this.runtime = directory;
     this.isBusy = isBusy;
     this.files = mkdtempSync(join(directory, 'files-'));
@@ -56,7 +57,7 @@ export class Victim {
     const stubborn = `trap "" TERM HUP INT QUIT PIPE; while :; do sleep 1; done; : ${this.word}`;
     const code = `import { spawn } from 'node:child_process';
       spawn('/bin/sh', ['-c', ${JSON.stringify(stubborn)}], { detached: true, stdio: 'ignore' }); setInterval(() => {}, 1000);`;
-    this.background = this.server.call('run_js', { container_id: this.session, code, timeoutMs: 120_000 });
+    this.background = this.server.call('run_js', { container_id: this.session, code, timeoutMs: 600_000 });
     this.background.catch(() => {});
     await until('the background process', () => processesWith(this.word).length > 0);
     this.#reach('background');
@@ -76,6 +77,20 @@ export class Victim {
       this.#written.push(i);
       this.#reach('wrote');
     }
+  }
+
+  // How the server ended; undefined until its parent, which is this process, has heard of it. /proc is no witness: a
+  // process that was killed looks alive there until the kernel gets round to it.
+  get end() {
+    const { exitCode, signalCode } = this.server.child;
+    return signalCode ?? (exitCode === null ? undefined : `status ${exitCode}`);
+  }
+
+  toString() {
+    const numbers = `belljar ${this.server.pid}, launcher ${this.launcher ?? 'unknown'}, slot ${this.slot ?? 'unknown'}`;
+    const work = this.error ? `; its work failed: ${this.error.message.trim()}` : '';
+    const words = this.server.stderr.trim();
+    return `${this.name} (${numbers}): ${this.end ? `ended, ${this.end}` : 'lives'}${work}${words && `; stderr: ${words}`}`;
   }
 
   // To be called before it is killed: what is there now belongs to it, and must not outlive it.
@@ -137,7 +152,8 @@ export class Victim {
   // After a failed check: whatever is left of it must not disturb the next.
   destroy() {
     this.stopping = true;
-    for (const { pid } of [...(this.descendants ? this.survivors() : []), this.server]) {
+    this.server.child.kill('SIGKILL'); // unlike its number, which may be another's by now
+    for (const { pid } of this.descendants ? this.survivors() : []) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {} // it has ended
