@@ -66,8 +66,10 @@ async function goneWithin2s(kind, list) {
   kind.slowest = Math.max(kind.slowest, performance.now() - since);
 }
 
-async function killInSandbox(kind) {
-  const chosen = victim.slot === undefined ? undefined : random.pick(kind.within(victim));
+// `share`, in [0, 1), chooses one of however many there are.
+async function killInSandbox(kind, share) {
+  const candidates = victim.slot === undefined ? [] : kind.within(victim);
+  const chosen = candidates[Math.floor(share * candidates.length)];
   if (!chosen) return; // too early
   send(chosen.pid);
   await goneWithin2s(kind, () => sandboxedIn(victim.slot).filter(({ pid, group }) => (chosen.isInit ? group === chosen.group : pid === chosen.pid)));
@@ -93,7 +95,7 @@ async function killServers(kind) {
   return dying;
 }
 
-async function strike(kind, moment, delay) {
+async function strike(kind, moment, delay, share) {
   const due = buried.filter((each) => !each.isUnreaped());
   victim = new Victim('the victim', runtime);
   await victim.reached(moment);
@@ -103,7 +105,7 @@ async function strike(kind, moment, delay) {
   if (victim.end) throw new Error('it ended before it was killed');
   victim.remember();
   const dying = kind.within ? [victim] : await killServers(kind);
-  if (kind.within) await killInSandbox(kind);
+  if (kind.within) await killInSandbox(kind, share);
   if (!victim.end) await victim.stop();
   await goneWithin2s(kind, () => victim.survivors());
   for (const each of dying) each.checkFiles();
@@ -124,10 +126,10 @@ for (; round < count; round++) {
   if (names.length === 0) names = Object.keys(kinds);
   const [name] = names.splice(random.below(names.length), 1);
   const kind = kinds[name];
-  const [moment, delay] = [random.pick(moments), random.below(51)];
+  const [moment, delay, share] = [random.pick(moments), random.below(51), random.next()]; // always as many numbers: the next kill has its own
   kind.kills++;
   try {
-    await strike(kind, moment, delay);
+    await strike(kind, moment, delay, share);
   } catch (error) {
     kind.failures++;
     console.log(`kill ${round}, ${name}, at "${moment}" + ${delay} ms: ${error.message.trim()}`);
