@@ -78,6 +78,12 @@ async function killInSandbox(kind, share) {
   if (!(await works())) await victim.checkAlive({ session: false });
 }
 
+// A server that has lost its launcher refuses to run anything, or, if it was not set up yet, to serve at all.
+async function checkWithoutLauncher() {
+  const { isError, text } = await within(2_000, 'an answer or the end', Promise.race([victim.server.run('1'), victim.server.exited]));
+  if (victim.end ? !victim.hasGivenUp : !isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text ?? 'it ended'}`);
+}
+
 async function killServers(kind) {
   const dying = kind.isDouble ? [victim, neighbour] : [victim];
   if (kind.isDouble) neighbour.remember();
@@ -89,9 +95,7 @@ async function killServers(kind) {
     const own = { pid: each.server.pid, name: 'belljar' };
     await goneWithin2s(kind, () => [...each.survivors(), ...(isKilled(each) && !each.end ? [own] : [])]);
   }
-  if (isKilled(victim)) return dying;
-  const { isError, text } = await within(2_000, 'an answer', victim.server.run('1'));
-  if (!isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text}`);
+  if (!isKilled(victim)) await checkWithoutLauncher();
   return dying;
 }
 

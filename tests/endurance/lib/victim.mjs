@@ -49,6 +49,7 @@ export class Victim {
   async #work() {
     this.#reach('started');
     await this.server.initialize();
+    this.isSetUp = true;
     this.#reach('initialized');
     await this.#succeed('run_js_ephemeral', { code: `console.log(1) // ${this.word}` });
     this.#reach('ran');
@@ -84,6 +85,11 @@ export class Victim {
   get end() {
     const { exitCode, signalCode } = this.server.child;
     return signalCode ?? (exitCode === null ? undefined : `status ${exitCode}`);
+  }
+
+  // Whether it ended as one must that cannot get a launcher: at its start, and with words.
+  get hasGivenUp() {
+    return !this.isSetUp && this.end === 'status 1' && this.server.stderr.includes('the launcher has ended');
   }
 
   toString() {
