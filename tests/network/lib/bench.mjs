@@ -18,8 +18,9 @@ export const program = (action, data) =>
   `${prelude}\nconst seen = await (${action})(${JSON.stringify(data)});\nfs.writeSync(1, JSON.stringify(seen ?? null));\nprocess.exit(0);`;
 
 // Runs `action` on a server in a fresh sandbox, or in the session `in`: the tool's result, with what it returned in `seen`.
-export async function inside(server, action, { data, in: session, ...args } = {}) {
+export async function inside(server, action, { data, in: session, ...more } = {}) {
   const code = program(action, data);
+  const args = { timeoutMs: 60_000, ...more };
   const result = await (session ? server.call('run_js', { container_id: session, code, ...args }) : server.run(code, args));
   if (result.isError) throw new Error(result.text);
   return { ...result, seen: JSON.parse(result.stdout) };

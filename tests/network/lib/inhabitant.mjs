@@ -10,14 +10,15 @@ import { datagramSocket, NameServer } from './name_server.mjs';
 
 const kept = 4096; // bytes of what a client sent, to look for secrets in
 const names = new NameServer();
-let connections = []; // [{ to, port, from, bytes, text }], in the order in which they were accepted
+let connections = []; // [{ to, port, from, bytes, text, open }], in the order in which they were accepted
 let datagrams = []; // [{ to, port, text }]; `to` is "" if the address is none that has a name
 
 const plain = (address) => address?.replace(/^::ffff:(?=\d+\.)/, '');
 
 function remember(socket) {
-  const entry = { to: plain(socket.localAddress), port: socket.localPort, from: plain(socket.remoteAddress), bytes: 0, text: '' };
+  const entry = { to: plain(socket.localAddress), port: socket.localPort, from: plain(socket.remoteAddress), bytes: 0, text: '', open: true };
   connections.push(entry);
+  socket.on('close', () => (entry.open = false));
   socket.on('error', () => {}); // clients go as they please
   socket.on('data', (bytes) => {
     entry.bytes += bytes.length;
@@ -54,11 +55,12 @@ const services = {
   }),
 };
 
+// Without an address the port is the path of a socket, which may be an abstract one.
 async function listen(kind, address, port) {
   const server = services[kind]();
   // After the listener of HTTP, which else would read past us.
   server.on('connection', remember);
-  server.listen({ port, host: address });
+  server.listen(address === undefined ? { path: port } : { port, host: address });
   await once(server, 'listening');
 }
 

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 
-const patience = 8_000; // for what should never take long; an outcome of its own, which no test wants
+const patience = 20_000; // for what should never take long; an outcome of its own, which no test wants
 const codeOf = (error) => error.cause?.code ?? error.code ?? error.errors?.[0]?.code ?? String(error);
 
 // 'connected', or the code of the error.
