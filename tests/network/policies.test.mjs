@@ -71,6 +71,21 @@ for (const family of families) {
       assert.deepEqual(seen, { connected: ['connected', address, 7], several: ['one', 'three', 'two'] });
     });
 
+    test('one port speaks with several peers at the same time', async () => {
+      const { seen } = await bench.inside(async ({ address, other }) => {
+        const speak = (host, port) => new Promise((resolve) => {
+          const socket = net.connect({ host, port, localPort: 40_000 });
+          socket.on('data', (bytes) => resolve([socket, String(bytes)])).on('error', (error) => resolve([socket, codeOf(error)]));
+          socket.write(`${port}`);
+        });
+        // None of them ends before all are answered.
+        const all = await Promise.all([speak(address, 7), speak(address, 22), speak(other, 7), speak(address, 25)]);
+        for (const [socket] of all) socket.destroy();
+        return all.map(([, answer]) => answer);
+      }, { data: { address, other: names[family] } });
+      assert.deepEqual(seen, ['7', '22', '7', '25']);
+    });
+
     test('who is not there is not there', async () => {
       const { seen, network } = await bench.inside(async ([closed, nowhere]) => [await dial(closed, 81), await dial(nowhere, 80)], { data: [address, addresses.unreachable[family]] });
       assert.equal(seen[0], 'ECONNREFUSED');
@@ -93,6 +108,14 @@ for (const family of families) {
       const { seen } = await bench.inside(({ kind, list }) => datagrams(kind, list), { data: { kind, list: [...some, [address, 7, 'last']] } });
       assert.deepEqual(seen, ['last']);
       assert.deepEqual((await bench.lab.log()).datagrams, [{ to: address, port: 7, text: 'last' }]);
+    });
+
+    test('neighbours of the host are not reached, though their addresses are public', async () => {
+      const data = { neighbour: addresses.neighbour[family], kind, address };
+      const { seen } = await bench.inside(async ({ neighbour, kind, address }) => [await dial(neighbour, 80), await datagrams(kind, [[neighbour, 7, 'lost'], [address, 7, 'last']])], { data });
+      assert.deepEqual(seen, ['ECONNREFUSED', ['last']]);
+      const named = await bench.inside(async ({ neighbour, kind }) => [await dial(neighbour, 80), await datagrams(kind, [[neighbour, 7, 'named']])], { network: `allow:${inUrl(data.neighbour)},${inUrl(data.neighbour)}:7`, data });
+      assert.deepEqual(named.seen, ['connected', ['named']]);
     });
 
     test('the host is not reached: not on its public address, nor by any name for its loopback', async () => {

@@ -8,12 +8,13 @@ export const addresses = {
   secondMetadata: { v4: '100.100.100.200', v6: 'fd20:ce::254' },
   names: { v4: '9.9.9.9', v6: '2620:fe::9' },
   host: { v4: '93.184.216.99', v6: '2606:4700::99' },
+  neighbour: { v4: '93.184.217.5', v6: '2606:4700:1::5' }, // public, and on the wire that the host is on
   unreachable: { v4: '93.184.216.200', v6: '2606:4700::200' }, // public; the world says that nobody is there
   silent: { v4: '93.184.216.201', v6: '2606:4700::201' }, // public; what is sent there gets lost
 };
 
 // Those at the world's end of the wire.
-export const worldly = ['public', 'lan', 'secondLan', 'metadata', 'secondMetadata', 'names'];
+export const worldly = ['public', 'lan', 'secondLan', 'metadata', 'secondMetadata', 'names', 'neighbour'];
 
 // All that must never be reached from a sandbox. The world answers for every address in these, so that a hole in a policy
 // ends in a connection and not in a failure that looks like a refusal.

@@ -108,6 +108,8 @@ const hostCommands = [
   `ip address add ${addresses.host.v6}/128 dev wire nodad`,
   'ip link set wire up',
   ...acquaint('public', cards.world),
+  ...acquaint('neighbour', cards.world),
+  'ip route add 93.184.217.0/24 dev wire; ip -6 route add 2606:4700:1::/64 dev wire',
   `ip route add default via ${addresses.public.v4} dev wire onlink`,
   `ip -6 route add default via ${addresses.public.v6} dev wire onlink`,
 ];
@@ -153,7 +155,8 @@ export class Lab {
 
   // The environment in which `in_lab` starts belljar here.
   environment(program = process.env.LAB_BELLJAR) {
-    return { LAB_BELLJAR: program, LAB_NETNS: this.host.netns, LAB_RESOLV: this.resolvConf };
+    // What other tests turn off is as it is for everybody.
+    return { LAB_BELLJAR: program, LAB_NETNS: this.host.netns, LAB_RESOLV: this.resolvConf, BELLJAR_NETWORK: undefined };
   }
 
   // What has arrived in the world: { connections, datagrams, queries }; `host` has the same of the host's own services.

@@ -20,8 +20,6 @@ export const zone = {
   'alias.good.test': { records: [{ type: 'CNAME', data: 'other.test' }] },
   'trap.good.test': { records: [{ type: 'CNAME', data: 'evil.test' }] },
   'round.good.test': { records: [{ type: 'CNAME', data: 'round.good.test' }] },
-  'lasting.good.test': { records: both(server), ttl: 86_400 },
-  'brief.good.test': { records: both(server), ttl: 1 },
   'rebind.test': { turns: [both(server), both(lan)] },
   'evil.test': { records: both(lan) },
   'mixed.test': { records: [...both(server), ...both(lan)] },
