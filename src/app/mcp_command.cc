@@ -51,8 +51,9 @@ Task<> serve(const Config& config, Foundation foundation) {
   mcp::Server server{server_info()};
   tools::Settings settings = config.tools;
   settings.downloads_dir = wiring.data_dir() + "/downloads";
-  const tools::Context context{wiring.sandboxes(), wiring,         wiring.registry(),
-                               wiring.clock(),     wiring.files(), settings};
+  const tools::Context context{
+      wiring.sandboxes(), wiring,         wiring.registry(), wiring.outside(),
+      wiring.clock(),     wiring.files(), settings};
   for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
   server.add(tools::make_script_prompt(config.tools));
   std::optional<tools::FileWatch> watch;

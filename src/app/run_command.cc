@@ -10,6 +10,7 @@
 #include "app/wiring.h"
 #include "base/json.h"
 #include "base/posix.h"
+#include "tools/network_access.h"
 #include "tools/program.h"
 #include "tools/run_result.h"
 
@@ -120,10 +121,15 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   spec.image = image;
   spec.limits = config.tools.default_limits;
   if (wiring.files() != nullptr) spec.files = wiring.files()->handle;
+  const network::Policy policy = tools::usual_network(config.tools);
+  spec.network = tools::network_of(policy);
   tools::RunReport report;
   report.limits = spec.limits;
   report.timeout = program.timeout;
   const auto sandbox = co_await wiring.driver().create(std::move(spec));
+  std::shared_ptr<Connectivity> way;
+  if (Gate gate = sandbox->take_gate(); gate.packets)
+    way = wiring.outside().connect(std::move(gate), policy);
   times.create = watch.lap();
   Command command = tools::make_command(std::move(program), image, 1);
   const RunLimits limits{report.timeout, config.tools.output_limit};
@@ -131,6 +137,8 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   if (!options.json) live = copy_to_terminal;
   report.result = co_await run_program(*sandbox, std::move(command), limits, std::move(live));
   times.run = watch.lap();
+  if (way) report.network = way->traffic();
+  way.reset();
   co_await sandbox->destroy();
   times.destroy = watch.lap();
   report.image_time = times.image;

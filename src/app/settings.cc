@@ -97,6 +97,31 @@ Setting text(std::string name, std::vector<std::string> variables, std::string f
   return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
 }
 
+// A network policy. The setting may be absent, which is shown as "".
+template <class Policy>
+Setting policy(std::string name, std::vector<std::string> variables, std::string help,
+               Policy tools::Settings::*member) {
+  const auto set = [member](Config& config, const std::string& text) {
+    try {
+      config.tools.*member = network::Policy::parse(text);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const auto show = [member](const Config& config) {
+    const std::optional<network::Policy> value = config.tools.*member;
+    return value ? value->text() : "";
+  };
+  return {std::move(name),
+          std::move(variables),
+          "none, internet, host, or allow: with a list of hosts such as "
+          "allow:example.com,*.npmjs.org:443",
+          std::move(help),
+          set,
+          show};
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;
   for (size_t start = 0; start <= text.size();) {
@@ -171,6 +196,12 @@ std::vector<Setting> make_settings() {
   list.push_back(bytes("disk", Variables{"BELLJAR_DISK"},
                        "what one sandbox may write, kept in memory", 1u << 20,
                        [](Config& c) -> uint64_t& { return c.tools.default_limits.disk; }));
+  list.push_back(policy("network", Variables{"BELLJAR_NETWORK"},
+                        "what programs may reach when a call does not say less",
+                        &tools::Settings::network));
+  list.push_back(policy("max-network", Variables{"BELLJAR_MAX_NETWORK"},
+                        "the most that a call may ask to reach; without it, what `network` says",
+                        &tools::Settings::max_network));
   list.push_back(bytes("max-memory", Variables{"BELLJAR_MAX_MEMORY"},
                        "the most memory a call may ask for", 16u << 20,
                        [](Config& c) -> uint64_t& { return c.tools.max_limits.memory; }));

@@ -14,6 +14,7 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
     : foundation_{std::move(foundation)},
       driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(foundation_.launcher),
                                                           config.spare_sandboxes)},
+      outside_{executor, clock_},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       runtimes_{foundation_.data_dir, *foundation_.registry} {}
 
@@ -23,6 +24,7 @@ Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_vie
 
 Task<> Wiring::shut_down() {
   co_await sandboxes_.stop_all();
+  co_await outside_.stop();
   co_await driver_->shut_down();
 }
 

@@ -5,6 +5,7 @@
 #include "app/config.h"
 #include "app/foundation.h"
 #include "base/clock.h"
+#include "network/outside.h"
 #include "runtime/runtimes.h"
 #include "sandbox/driver.h"
 #include "sandbox/sandboxes.h"
@@ -24,6 +25,7 @@ class Wiring final : public tools::Images {
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured
+  network::Outside& outside() { return outside_; }
   packages::Registry& registry() { return *foundation_.registry; }
   const std::string& data_dir() const { return foundation_.data_dir; }
 
@@ -37,6 +39,7 @@ class Wiring final : public tools::Images {
   SystemClock clock_;
   Foundation foundation_;
   std::unique_ptr<Driver> driver_;
+  network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;
 };

@@ -1,7 +1,5 @@
 #include "net/connection.h"
 
-#include <sys/socket.h>
-
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -9,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/fd.h"
 #include "net/http_response_parser.h"
+#include "net/open_socket.h"
 #include "net/resolve.h"
 #include "net/tls.h"
 
@@ -57,11 +55,7 @@ class AsioStream final : public Stream {
 }
 
 Task<> connect_to(tcp::socket& socket, tcp::endpoint endpoint) {
-  // Asio itself makes sockets that a child would inherit.
-  Fd fd{sys(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP),
-            "make a socket")};
-  socket.assign(endpoint.protocol(), fd.get());
-  fd.release();
+  open_socket(socket, endpoint.protocol());
   co_await socket.async_connect(endpoint, asio::use_awaitable);
   socket.set_option(tcp::no_delay{true});
 }

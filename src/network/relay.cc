@@ -39,7 +39,7 @@ Task<> drain(int pipe, Socket& to, size_t left) {
 }
 
 // From one socket to the other until the first ends.
-Task<> pump(Socket& from, Socket& to) {
+Task<> pump(Socket& from, Socket& to, uint64_t* count) {
   const Pipe pipe = make_pipe();
   ::fcntl(pipe.write.get(), F_SETPIPE_SZ, static_cast<int>(kPiece));  // the default will do, too
   for (int pieces = 1;; ++pieces) {
@@ -51,6 +51,7 @@ Task<> pump(Socket& from, Socket& to) {
       continue;
     }
     sys(size, "receive");
+    if (count != nullptr) *count += static_cast<uint64_t>(size);
     co_await drain(pipe.read.get(), to, static_cast<size_t>(size));
     if (pieces % kPiecesPerTurn == 0) co_await asio::post(asio::use_awaitable);
   }
@@ -62,21 +63,34 @@ void send_at_once(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // not TCP: nothing to set
 }
 
+// What was cut off must not look complete.
+void reset_at_close(Socket& socket) {
+  const linger at_once{1, 0};
+  ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 }  // namespace
 
-Task<> relay(Fd one, Fd other) {
+Task<> relay(Fd one, Fd other, std::shared_ptr<uint64_t> count) {
   using namespace asio::experimental::awaitable_operators;
   const auto executor = co_await asio::this_coro::executor;
   send_at_once(one.get());
   send_at_once(other.get());
   Socket left{executor, one.release()};
   Socket right{executor, other.release()};
+  std::exception_ptr failure;
   // A failure of either direction cancels the other: nobody would read what it carries.
   try {
-    co_await (pump(left, right) && pump(right, left));
+    co_await (pump(left, right, count.get()) && pump(right, left, count.get()));
+    co_return;
   } catch (const asio::multiple_exceptions& e) {
-    std::rethrow_exception(e.first_exception());
+    failure = e.first_exception();
+  } catch (...) {
+    failure = std::current_exception();
   }
+  reset_at_close(left);
+  reset_at_close(right);
+  std::rethrow_exception(failure);
 }
 
 }  // namespace belljar::network

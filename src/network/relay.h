@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "base/fd.h"
 #include "base/task.h"
 
@@ -7,7 +10,9 @@ namespace belljar::network {
 
 // Carries bytes between two stream sockets, which must not block, until both sides have ended or
 // one of them fails. The end of one direction is passed on and leaves the other open, so requests
-// that end before their answer work. Bytes go by splice() and are never copied into this process.
-Task<> relay(Fd one, Fd other);
+// that end before their answer work; a failure of one side is a reset for the other. Bytes go by
+// splice() and are never copied into this process; those of both directions are added to `count`
+// as they pass.
+Task<> relay(Fd one, Fd other, std::shared_ptr<uint64_t> count = nullptr);
 
 }  // namespace belljar::network

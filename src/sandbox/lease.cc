@@ -15,6 +15,7 @@ constexpr size_t kMaxBackground = 16;  // each keeps its newest output
 }  // namespace
 
 Task<> LiveSandbox::stop_attachments() {
+  connectivity.reset();
   files.reset();
   for (const auto& [port, attachment] : std::exchange(ports, {})) co_await attachment->stop();
   for (const auto& process : std::exchange(background, {})) co_await process->stop();
@@ -53,6 +54,11 @@ int Lease::keep(std::shared_ptr<BackgroundProcess> process) {
 std::map<uint16_t, std::shared_ptr<Attachment>>& Lease::ports() const {
   if (!live_->stop_reason.empty()) fail(Code::not_found, "{}", live_->stop_reason);
   return live_->ports;
+}
+
+void Lease::set_connectivity(std::shared_ptr<Connectivity> way) {
+  if (!live_->stop_reason.empty()) fail(Code::not_found, "{}", live_->stop_reason);
+  live_->connectivity = std::move(way);
 }
 
 std::shared_ptr<files::TrackedFiles> Lease::tracked_files() const {

@@ -14,6 +14,7 @@
 #include "sandbox/quota.h"
 #include "sandbox/run.h"
 #include "sandbox/spec.h"
+#include "sandbox/traffic.h"
 
 namespace belljar {
 
@@ -38,6 +39,7 @@ struct LiveSandbox {
   std::vector<std::shared_ptr<BackgroundProcess>> background;  // oldest first; ended ones too
   int background_started = 0;
   std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
+  std::shared_ptr<Connectivity> connectivity;             // the way out; null: there is none
   std::shared_ptr<files::TrackedFiles> files;             // once somebody asked for it
   std::string stop_reason;                                // not empty: it is being stopped or gone
   std::shared_ptr<Event> on_stop;                         // once somebody waits for that
@@ -75,6 +77,10 @@ class Lease {
 
   // The ports of the sandbox that are published. Error{not_found} if it was stopped meanwhile.
   std::map<uint16_t, std::shared_ptr<Attachment>>& ports() const;
+
+  // The sandbox's way out; null if it has none. It ends with the sandbox.
+  const std::shared_ptr<Connectivity>& connectivity() const { return live_->connectivity; }
+  void set_connectivity(std::shared_ptr<Connectivity> way);
 
   // The sandbox's own ./files, followed from run to run; null if it cannot be looked into, or is a
   // directory of the host.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "network/policy.h"
 #include "sandbox/spec.h"
 #include "tools/program.h"
 #include "tools/run_result.h"
@@ -22,6 +23,7 @@ struct FailedRun {
   Limits max_limits{};      // the most that a call may ask for
   milliseconds max_timeout{0};
   Network network = Network::none;
+  network::Policy max_network{};  // the most that a call may ask for
 };
 
 // What went wrong and what to do about it: one or two sentences, at most 400 characters on one

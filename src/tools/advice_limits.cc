@@ -137,14 +137,48 @@ std::string nothing_listens(const Clues& clues) {
          "\"listenOnPort\".";
 }
 
+namespace {
+
+// By what the program says of its failure.
+bool wanted_network(const ErrorReport& error) {
+  if (error.has("fetch failed") || error.has("getaddrinfo ")) return true;
+  for (const char* code : {"EAI_AGAIN", "ENOTFOUND", "ENETUNREACH", "EHOSTUNREACH"}) {
+    if (error.code == code || error.has(std::string{"connect "} + code)) return true;
+  }
+  return error.has(" ECONNREFUSED ") && error.has("syscall: 'query");
+}
+
+}  // namespace
+
+// The last that was refused is what the program failed of.
+std::string network_refused(const Clues& clues) {
+  const auto& traffic = clues.run.report.network;
+  const auto at = std::find_if(traffic.rbegin(), traffic.rend(), [](const Traffic& entry) {
+    return entry.verdict == Traffic::Verdict::blocked;
+  });
+  if (at == traffic.rend()) return "";
+  const bool is_ipv6 = at->host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + at->host + "]" : at->host;
+  const std::string place = at->port == 0 ? host : fmt::format("{}:{}", host, at->port);
+  const std::string rule = "allow:" + place;
+  bool may_ask = false;
+  try {
+    may_ask = network::Policy::parse(rule).is_within(clues.run.max_network);
+  } catch (const Error&) {
+    return fmt::format("blocked: {}, which is no host name that a policy could allow.", place);
+  }
+  if (may_ask && !clues.run.session)
+    return fmt::format("blocked: {}; this call may ask for it with \"network\": \"{}\".", place,
+                       rule);
+  if (may_ask)
+    return fmt::format("blocked: {}; a sandbox that is made with \"network\": \"{}\" can reach it.",
+                       place, rule);
+  return fmt::format("blocked: {}; the operator can allow it with max-network = \"{}\".", place,
+                     rule);
+}
+
 std::string network_blocked(const Clues& clues) {
-  if (clues.run.network != Network::none) return "";
-  const ErrorReport& error = clues.error;
-  bool tried = error.has("fetch failed") || error.has("getaddrinfo ");
-  for (const char* code : {"EAI_AGAIN", "ENOTFOUND", "ENETUNREACH", "EHOSTUNREACH"})
-    tried = tried || error.code == code || error.has(std::string{"connect "} + code);
-  tried = tried || (error.has(" ECONNREFUSED ") && error.has("syscall: 'query"));
-  if (!tried) return "";
+  if (clues.run.network != Network::none || !wanted_network(clues.error)) return "";
   return "This sandbox has no network. npm packages come by \"dependencies\"; other data must be "
          "part of the program or be given as \"stdin\" or as files.";
 }

@@ -4,6 +4,7 @@
 #include "tools/advice.h"
 #include "tools/install.h"
 #include "tools/lint.h"
+#include "tools/network_access.h"
 #include "tools/progress.h"
 #include "tools/server_program.h"
 
@@ -60,6 +61,7 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
   failed.max_limits = context.settings.max_limits;
   failed.max_timeout = context.settings.max_run_timeout;
   failed.network = lease.spec().network;
+  failed.max_network = most_network(context.settings);
   report.failure = explain_failure(failed, "the program");
 }
 
@@ -102,6 +104,7 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
   if (!run.dependencies.empty()) report.install = co_await install(context, run, lease, call);
 
   FilesOfRun files = co_await FilesOfRun::begin(context, lease);
+  const NetworkOfRun network{lease};
   Lease own = lease.again();
   if (run.listen_on) {
     // The lease with the program's file goes along with the program.
@@ -114,6 +117,7 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
     report.result = co_await lease.run(std::move(command), limits, progress.live());
   }
   report.files = co_await files.finish();
+  report.network = network.traffic();
   if (has_failed(report)) co_await explain(context, own, run, path, report);
   co_return run_tool_result(std::move(report));
 }

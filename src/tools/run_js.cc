@@ -1,4 +1,5 @@
 #include "tools/basic_tool.h"
+#include "tools/network_access.h"
 #include "tools/program_run.h"
 #include "tools/sandbox_options.h"
 #include "tools/server_program.h"
@@ -20,7 +21,7 @@ mcp::ToolInfo describe(const Settings& settings) {
       surroundings(settings);
   info.output_schema = run_output_schema();
   info.destructive = true;
-  info.open_world = false;
+  info.open_world = reaches_outside(settings);
   return info;
 }
 
@@ -32,7 +33,7 @@ std::vector<Parameter> parameters(const Settings& settings) {
                      "is published at 127.0.0.1 on the host, and the call returns as soon as the "
                      "port accepts connections. timeoutMs limits how long that may take.")};
   for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
-  all.push_back(network_parameter());
+  all.push_back(unchanged_network_parameter());
   Parameter limits = limits_parameter(settings);
   limits.description =
       "The limits of the sandbox, as given to sandbox_initialize; they cannot change.";
@@ -54,9 +55,9 @@ class RunJs final : public BasicTool {
     if (arguments.has("listenOnPort")) {
       run.listen_on = static_cast<uint16_t>(arguments.integer("listenOnPort"));
     }
-    read_network(arguments);
     Lease lease = context_.sandboxes.use(arguments.string("container_id"), call.owner());
     check_limits_unchanged(arguments, lease.spec().limits);
+    check_network_unchanged(arguments, lease);
     RunReport report;
     co_return co_await run_and_report(context_, std::move(lease), std::move(run), std::move(report),
                                       call);

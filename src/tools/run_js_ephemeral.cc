@@ -1,4 +1,5 @@
 #include "tools/basic_tool.h"
+#include "tools/network_access.h"
 #include "tools/program_run.h"
 #include "tools/sandbox_options.h"
 
@@ -17,7 +18,7 @@ mcp::ToolInfo describe(const Settings& settings) {
       surroundings(settings);
   info.output_schema = run_output_schema();
   info.destructive = false;
-  info.open_world = false;
+  info.open_world = reaches_outside(settings);
   return info;
 }
 
@@ -25,7 +26,7 @@ std::vector<Parameter> parameters(const Settings& settings) {
   std::vector<Parameter> all{code_parameter(settings), dependencies_parameter(),
                              image_parameter(settings)};
   for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
-  all.push_back(network_parameter());
+  all.push_back(network_parameter(settings));
   all.push_back(limits_parameter(settings));
   return all;
 }
@@ -43,7 +44,8 @@ class RunJsEphemeral final : public BasicTool {
     run.dependencies = read_dependencies(arguments);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, settings);
-    spec.network = read_network(arguments);
+    const network::Policy network = read_network(arguments, settings);
+    spec.network = network_of(network);
     if (context_.files != nullptr) spec.files = context_.files->handle;
 
     const auto begin = context_.clock.now();
@@ -54,6 +56,7 @@ class RunJsEphemeral final : public BasicTool {
     check_language(run.program, spec.image);  // before anything is made
     const auto resolved = context_.clock.now();
     Lease lease = co_await context_.sandboxes.create_ephemeral(call.owner(), std::move(spec));
+    open_network(context_, lease, network);
     const auto created = context_.clock.now();
 
     RunReport report;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "tools/network_access.h"
 #include "tools/schema.h"
 
 namespace belljar::tools {
@@ -172,6 +173,7 @@ json::object run_output_schema() {
   properties["files"] = array_of(all_required(std::move(file)));
   properties["usage"] = all_required(std::move(usage));
   properties["lint"] = array_of(of_type("string"));
+  properties["network"] = network_schema();
   properties["isolation"] = isolation_schema();
   return all_required(std::move(properties));
 }
@@ -202,6 +204,7 @@ mcp::ToolResult run_tool_result(RunReport report) {
   structured["files"] = std::move(report.files.fields);
   structured["usage"] = std::move(usage);
   structured["lint"] = json::array(report.lint.begin(), report.lint.end());
+  structured["network"] = network_fields(report.network);
   structured["isolation"] = isolation_fields(report.isolation);
   if (report.background) structured["background"] = fields_of(*report.background);
   answer.structured = std::move(structured);

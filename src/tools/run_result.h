@@ -11,6 +11,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/limits.h"
 #include "sandbox/run.h"
+#include "sandbox/traffic.h"
 #include "tools/file_report.h"
 #include "tools/install.h"
 
@@ -31,7 +32,8 @@ struct RunReport {
   std::optional<InstallReport> install;
   std::optional<BackgroundInfo> background;
   FileReport files;
-  Limits limits;  // of the sandbox
+  std::vector<Traffic> network;  // what the program wanted of the outside
+  Limits limits;                 // of the sandbox
   Isolation isolation;
   milliseconds timeout{0};
   std::chrono::microseconds image_time{0};   // to find, or to install, the Node.js

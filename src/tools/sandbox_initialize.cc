@@ -1,4 +1,5 @@
 #include "tools/basic_tool.h"
+#include "tools/network_access.h"
 #include "tools/program.h"
 #include "tools/run_result.h"
 #include "tools/sandbox_options.h"
@@ -46,7 +47,7 @@ std::vector<Parameter> parameters(const Settings& settings) {
                          "A port of the sandbox to publish on the host: what listens there is "
                          "reachable at the same port of 127.0.0.1, from now on until the sandbox "
                          "ends."),
-          network_parameter(), limits_parameter(settings)};
+          network_parameter(settings), limits_parameter(settings)};
 }
 
 class SandboxInitialize final : public BasicTool {
@@ -58,13 +59,18 @@ class SandboxInitialize final : public BasicTool {
     const Arguments arguments = read(sent);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
-    spec.network = read_network(arguments);
+    const network::Policy network = read_network(arguments, context_.settings);
+    spec.network = network_of(network);
     if (context_.files != nullptr) spec.files = context_.files->handle;
     std::function<void(std::string_view)> tell = [&call](std::string_view text) {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
     const SandboxInfo made = co_await context_.sandboxes.create(call.owner(), std::move(spec));
+    {
+      Lease lease = context_.sandboxes.use(made.id, call.owner());
+      open_network(context_, lease, network);
+    }
     if (arguments.has("port")) co_await publish(made.id, call.owner(), arguments.integer("port"));
 
     json::object structured;

@@ -36,14 +36,6 @@ Parameter image_parameter(const Settings& settings) {
       .fallback = json::value(settings.default_image)};
 }
 
-Parameter network_parameter() {
-  return Parameter{.name = "network",
-                   .description =
-                       "Network access of the program. Only \"none\" is supported: it "
-                       "has its own loopback interface and reaches nothing else.",
-                   .fallback = json::value("none")};
-}
-
 Limits highest_limits(const Settings& settings) {
   Limits limits = settings.default_limits;
   limits.memory = std::max(limits.memory, settings.max_limits.memory);
@@ -99,15 +91,6 @@ std::string read_image_name(const Arguments& arguments) {
          shown(json::value(name)));
   }
   return name;
-}
-
-Network read_network(const Arguments& arguments) {
-  const std::string network = arguments.string("network");
-  if (network != "none") {
-    fail(Code::invalid, "argument \"network\" is {}; this build supports only network \"none\"",
-         shown(json::value(network)));
-  }
-  return Network::none;
 }
 
 Limits read_limits(const Arguments& arguments, const Settings& settings) {

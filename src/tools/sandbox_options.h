@@ -9,16 +9,14 @@
 
 namespace belljar::tools {
 
-// The arguments that say what kind of sandbox it shall be: `image`, `network`, `limits`.
+// The arguments that say what kind of sandbox it shall be: `image`, `limits`.
 Parameter image_parameter(const Settings& settings);
-Parameter network_parameter();
 Parameter limits_parameter(const Settings& settings);
 
 // The name of the image, whose form is checked; whether there is such an image is not known here.
 std::string read_image_name(const Arguments& arguments);
 
 // Refuses every policy but `none`.
-Network read_network(const Arguments& arguments);
 
 // The operator's defaults with what the caller changed.
 Limits read_limits(const Arguments& arguments, const Settings& settings);

@@ -20,7 +20,7 @@ Settings settings() {
 }
 
 Arguments read(std::string_view text) {
-  const std::vector<Parameter> parameters{image_parameter(settings()), network_parameter(),
+  const std::vector<Parameter> parameters{image_parameter(settings()),
                                           limits_parameter(settings())};
   return Arguments::read(parameters, json::parse(text).as_object());
 }
@@ -50,12 +50,6 @@ TEST(ReadLimits, OfASandboxThatExistsMayOnlyBeRepeated) {
                 check_limits_unchanged(read(R"({"limits":{"memory":"256m"}})"), limits);
               }),
               HasSubstr("which is 512 MiB and cannot change"));
-}
-
-TEST(ReadNetwork, RefusesEveryPolicyButNone) {
-  EXPECT_EQ(read_network(read("{}")), Network::none);
-  EXPECT_EQ(error_of([] { read_network(read(R"({"network":"internet"})")); }),
-            "argument \"network\" is \"internet\"; this build supports only network \"none\"");
 }
 
 TEST(ReadImageName, RefusesWhatCannotBeOne) {

@@ -57,7 +57,9 @@ List them in `dependencies`, as objects:
 
 ## Network
 
-- Unless the call allows otherwise with `network`, there is none: `fetch` then fails at once. Do not retry;
+- `network` of the call says what the script may reach, as far as the operator allows it; ask for no more than
+  needed: `none`, or `allow:api.example.com`. The host and its local network are never in reach.
+- What is blocked fails at once (ECONNREFUSED, ENOTFOUND), and `network` of the result lists it. Do not retry;
   say what could not be reached, or work with data that is part of the script or of `./files`.
 - Packages are installed before the script starts, so importing them needs no network.
 

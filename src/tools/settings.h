@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/task.h"
+#include "network/policy.h"
 #include "sandbox/limits.h"
 
 namespace belljar::tools {
@@ -15,6 +17,8 @@ struct Settings {
   Limits default_limits;
   // How far a caller may raise each limit; lowering is always allowed. inodes are not the caller's.
   Limits max_limits{.memory = 4ull << 30, .cpus = 4, .pids = 1024, .disk = 4ull << 30};
+  network::Policy network = network::Policy::parse("internet");
+  std::optional<network::Policy> max_network;  // without: nothing beyond `network`
   milliseconds run_timeout{30'000};
   milliseconds max_run_timeout{600'000};
   size_t output_limit = 1u << 20;  // bytes kept of each stream

@@ -62,8 +62,11 @@ struct World {
   explicit World(const asio::any_io_executor& executor)
       : driver{executor},
         sandboxes{executor, driver, SessionLimits{}, clock},
+        outside{executor, clock},
         group{executor},
-        tools{make_tools(Context{sandboxes, images, registry, clock, nullptr, Settings{}})} {}
+        tools{
+            make_tools(Context{sandboxes, images, registry, outside, clock, nullptr, Settings{}})} {
+  }
 
   mcp::Tool& tool(std::string_view name) {
     for (const auto& candidate : tools) {
@@ -101,6 +104,7 @@ struct World {
   FakeImages images;
   Sandboxes sandboxes;
   packages::Registry registry{host_without_registry()};
+  network::Outside outside;
   TaskGroup group;
   std::vector<std::unique_ptr<mcp::Tool>> tools;
   FakeCall caller;
@@ -115,6 +119,7 @@ inline Task<> in_world(Task<> (*body)(World&)) {
   }
   co_await world.group.stop();
   co_await world.sandboxes.stop_all();
+  co_await world.outside.stop();
   EXPECT_EQ(world.driver.live_sandboxes(), 0u);
 }
 

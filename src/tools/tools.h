@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "mcp/tool.h"
+#include "network/outside.h"
 #include "packages/registry.h"
 #include "sandbox/sandboxes.h"
 #include "tools/files_directory.h"
@@ -18,6 +19,7 @@ struct Context {
   Sandboxes& sandboxes;
   Images& images;
   packages::Registry& registry;
+  network::Outside& outside;
   const Clock& clock;
   FilesDirectory* files;  // nullptr: each sandbox has its own
   Settings settings;

@@ -13,7 +13,7 @@ export const marker = () => `e2e-${randomUUID()}`;
 // the tests do not change their outcome.
 export function environment(extra = {}) {
   const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
-  const env = { BELLJAR_CONFIG: '/dev/null' };
+  const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_NETWORK: 'none' }; // tests contact nobody
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };
 }

@@ -128,7 +128,7 @@ int write_etc(Build&) {
       {"group", "root:x:0:\nnode:x:1000:\nnogroup:x:65534:\n"},
       {"hosts", "127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost ip6-loopback\n"},
       {"hostname", "sandbox\n"},
-      {"resolv.conf", ""},
+      {"resolv.conf", "nameserver 10.0.2.3\n"},  // kGateResolver
       {"nsswitch.conf",
        "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
       {"host.conf", "multi on\n"},

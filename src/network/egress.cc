@@ -1,0 +1,309 @@
+#include "network/egress.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+
+#include "base/log.h"
+#include "network/dial.h"
+#include "network/relay.h"
+
+namespace belljar::network {
+
+namespace {
+
+using Socket = asio::posix::stream_descriptor;
+using std::chrono::seconds;
+
+// Each has six descriptors, and half a MiB of pipes besides its sockets.
+constexpr size_t kMaxConnections = 128;
+constexpr size_t kMaxQueries = 32;
+constexpr seconds kDialLimit{60};
+// The program's kernel has the packet by then, unless the program has given up.
+constexpr seconds kAcceptLimit{5};
+constexpr seconds kQueryLimit{10};  // between two queries of a connection
+constexpr uint16_t kDnsPort = 53;
+constexpr size_t kLargest = 65536 + 64;
+// So many packets in a row, then whoever else waits for the loop gets a turn.
+constexpr int kPacketsPerTurn = 64;
+
+template <size_t N>
+asio::ip::address to_address(const std::array<uint8_t, N>& bytes) {
+  static_assert(N == 4);
+  return asio::ip::address_v4{bytes};
+}
+
+bool is_resolver(const Endpoint& to) {
+  return to.port == kDnsPort && to.address == to_address(kGateResolver);
+}
+
+// The peer of a connection that came in by IPv6's socket may be an IPv4 address in disguise.
+Endpoint plain(const asio::ip::tcp::endpoint& peer) {
+  const auto address = peer.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped())
+    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), peer.port()};
+  return {address, peer.port()};
+}
+
+}  // namespace
+
+struct Egress::Dialled {
+  explicit Dialled(const asio::any_io_executor& executor) : accepted{executor} {}
+  Event accepted;
+  Fd inside;
+};
+
+Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Resolver& resolver,
+               const Clock& clock)
+    : policy_{std::move(policy)},
+      resolver_{resolver},
+      clock_{clock},
+      injector_{gate.packets.get()},
+      packets_{executor, gate.packets.release()},
+      connections_{executor, gate.connections.release()},
+      tasks_{executor},
+      datagrams_{executor, injector_} {
+  tasks_.spawn("watch the gate", read_packets());
+  tasks_.spawn("accept at the gate", accept());
+}
+
+Task<> Egress::stop() {
+  co_await tasks_.stop();
+  co_await datagrams_.stop();
+  packets_.close();
+  connections_.close();
+}
+
+Task<> Egress::read_packets() {
+  for (;;) {
+    co_await packets_.async_wait(Socket::wait_read, asio::use_awaitable);
+    take_packets();
+  }
+}
+
+void Egress::take_packets() {
+  char buffer[kLargest];
+  for (int count = 0; count < kPacketsPerTurn; ++count) {
+    const ssize_t size = ::recv(packets_.native_handle(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (size < 0) return;
+    take({buffer, static_cast<size_t>(size)});
+  }
+}
+
+void Egress::take(std::string_view bytes) {
+  const auto packet = parse_packet(bytes);
+  if (!packet) return;
+  if (packet->kind == Packet::Kind::connection) {
+    take_connection(bytes, *packet);
+  } else {
+    take_datagram(*packet);
+  }
+}
+
+Egress::Way Egress::judge(const Endpoint& to) const {
+  const auto names = names_.names_of(to.address, clock_.now());
+  Way way{names.empty() ? to.address.to_string() : names.front(), false, to};
+  if (to.address == to_address(kGateHost)) {
+    way.open = policy_.kind() == Policy::Kind::host;
+    way.to.address = asio::ip::address_v4::loopback();
+    return way;
+  }
+  way.open = policy_.allows(to.address, to.port, names);
+  // The host and its neighbours may have public addresses, too. Only somebody who names one means
+  // it.
+  const bool is_named =
+      policy_.kind() == Policy::Kind::host ||
+      (policy_.kind() == Policy::Kind::allow && policy_.allows(to.address, to.port, {}));
+  if (way.open && !is_named && is_near(to.address)) way.open = false;
+  return way;
+}
+
+void Egress::block(const std::string& host, uint16_t port) {
+  const auto entry = log_.attempt(host, port, Traffic::Verdict::blocked);
+  if (entry->attempts > 1) return;  // the log is not the program's to fill
+  log::info("blocked: {}{}; network is {}", host, port == 0 ? "" : fmt::format(":{}", port),
+            policy_.text());
+}
+
+// ---- TCP ---------------------------------------------------------------------------------------
+
+void Egress::take_connection(std::string_view bytes, const Packet& packet) {
+  if (dialled_.contains(packet.from)) return;  // sent again: the first is on its way
+  const bool is_full = dialled_.size() >= kMaxConnections;
+  if (is_resolver(packet.to) && !is_full) {
+    tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, packet.from));
+    return;
+  }
+  Way way = judge(packet.to);
+  if (!way.open || is_full) {
+    if (way.open) {
+      log_.attempt(way.host, packet.to.port, Traffic::Verdict::failed);
+    } else {
+      block(way.host, packet.to.port);
+    }
+    return injector_.put(make_refusal(bytes));
+  }
+  tasks_.spawn("carry a connection", carry(std::string{bytes}, packet.from, std::move(way)));
+}
+
+namespace {
+
+// Holds the place of a connection among those that there may be.
+template <class Map>
+class Entry {
+ public:
+  Entry(Map& map, const typename Map::key_type& key, typename Map::mapped_type value)
+      : map_{map}, key_{key} {
+    map_.emplace(key, std::move(value));
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() { map_.erase(key_); }
+
+ private:
+  Map& map_;
+  typename Map::key_type key_;
+};
+
+}  // namespace
+
+Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
+  const auto executor = co_await asio::this_coro::executor;
+  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
+  const uint16_t port = way.to.port;
+  std::optional<Fd> outside;
+  try {
+    outside = co_await with_timeout(kDialLimit, dial(way.to));
+  } catch (const Error& e) {
+    log::debug("{}", e.what());
+    log_.attempt(way.host, port, Traffic::Verdict::failed);
+    injector_.put(make_refusal(first_packet));
+    co_return;
+  }
+  if (!outside) {  // the program waits, too, and gives up by itself
+    log_.attempt(way.host, port, Traffic::Verdict::failed);
+    co_return;
+  }
+  auto traffic = log_.attempt(way.host, port, Traffic::Verdict::allowed);
+  try {
+    Fd inside = co_await let_in(std::move(first_packet), from);
+    if (!inside) co_return;
+    std::shared_ptr<uint64_t> count{traffic, &traffic->bytes};
+    co_await relay(std::move(inside), std::move(*outside), std::move(count));
+  } catch (const Error& e) {
+    log::debug("a connection to {} ended: {}", way.host, e.what());
+  }
+}
+
+// The program's end of a connection whose first packet it is; none if the program has given up.
+Task<Fd> Egress::let_in(std::string first_packet, Endpoint from) {
+  const auto waiting = dialled_.at(from);
+  injector_.put(with_checksum(first_packet));
+  if (!co_await with_timeout(kAcceptLimit, waiting->accepted.wait())) co_return Fd{};
+  co_return std::move(waiting->inside);
+}
+
+Task<> Egress::accept() {
+  for (;;) {
+    co_await connections_.async_wait(Socket::wait_read, asio::use_awaitable);
+    asio::ip::tcp::endpoint peer;
+    socklen_t size = static_cast<socklen_t>(peer.capacity());
+    Fd inside{
+        ::accept4(connections_.native_handle(), peer.data(), &size, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!inside && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      log::warning("cannot accept a connection of a sandbox: {}", std::strerror(errno));
+      co_await sleep_for(milliseconds{100});
+    }
+    if (!inside) continue;
+    peer.resize(size);
+    const auto at = dialled_.find(plain(peer));
+    if (at == dialled_.end() || at->second->accepted.is_set()) continue;
+    at->second->inside = std::move(inside);
+    at->second->accepted.set();
+  }
+}
+
+// ---- UDP ---------------------------------------------------------------------------------------
+
+void Egress::take_datagram(const Packet& packet) {
+  if (is_resolver(packet.to)) {
+    if (queries_ >= kMaxQueries) return;  // the program asks again
+    tasks_.spawn("answer a query", answer_datagram(std::string{packet.payload}, packet.from));
+    return;
+  }
+  if (datagrams_.send(packet)) return;
+  const Way way = judge(packet.to);
+  if (!way.open) return block(way.host, packet.to.port);
+  auto traffic = log_.attempt(way.host, packet.to.port, Traffic::Verdict::allowed);
+  if (!datagrams_.open(packet, way.to, std::move(traffic)))
+    log::debug("no socket for datagrams to {}", way.host);
+}
+
+// ---- DNS ---------------------------------------------------------------------------------------
+
+// "" for what is no query.
+Task<std::string> Egress::resolve(std::string query, bool over_tcp) {
+  const auto parsed = parse_query(query);
+  if (!parsed) co_return std::string{};
+  if (!policy_.allows_name(parsed->name)) {
+    block(parsed->name, 0);
+    co_return make_error_answer(query, *parsed, DnsCode::no_such_name);
+  }
+  std::string answer = co_await resolver_.answer(query, *parsed, over_tcp);
+  if (const auto found = parse_answer(answer, *parsed))
+    names_.remember(parsed->name, *found, clock_.now());
+  co_return answer;
+}
+
+Task<> Egress::answer_datagram(std::string query, Endpoint from) {
+  struct Counted {
+    size_t& count;
+    explicit Counted(size_t& number) : count{++number} {}
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --count; }
+  };
+  const Counted counted{queries_};
+  const std::string answer = co_await resolve(std::move(query), false);
+  if (answer.empty()) co_return;
+  injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
+}
+
+Task<> Egress::accept_and_resolve(std::string first_packet, Endpoint from) {
+  const auto executor = co_await asio::this_coro::executor;
+  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
+  Fd inside = co_await let_in(std::move(first_packet), from);
+  if (!inside) co_return;
+  Socket socket{executor, inside.release()};
+  // One query after the other, each with its length before it.
+  for (;;) {
+    std::string size(2, '\0');
+    std::string query;
+    const auto read_query = [&]() -> Task<> {
+      co_await asio::async_read(socket, asio::buffer(size), asio::use_awaitable);
+      query.resize(
+          static_cast<size_t>(static_cast<uint8_t>(size[0]) << 8 | static_cast<uint8_t>(size[1])));
+      co_await asio::async_read(socket, asio::buffer(query), asio::use_awaitable);
+    };
+    try {
+      auto reading = read_query();
+      if (!co_await with_timeout(kQueryLimit, std::move(reading))) co_return;
+      const std::string answer = co_await resolve(std::move(query), true);
+      if (answer.empty()) co_return;
+      size[0] = static_cast<char>(answer.size() >> 8);
+      size[1] = static_cast<char>(answer.size() & 0xff);
+      const std::string message = size + answer;
+      auto writing = asio::async_write(socket, asio::buffer(message), asio::use_awaitable);
+      co_await std::move(writing);
+    } catch (const boost::system::system_error& e) {
+      if (e.code() == asio::error::operation_aborted) throw;
+      co_return;
+    }
+  }
+}
+
+}  // namespace belljar::network

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/task_group.h"
+#include "network/policy.h"
+#include "network/resolver.h"
+#include "sandbox/gate.h"
+#include "sandbox/traffic.h"
+
+namespace belljar::network {
+
+// What is outside of all sandboxes: makes the ways there, and ends them.
+class Outside {
+ public:
+  // `clock` must outlive it.
+  Outside(const asio::any_io_executor& executor, const Clock& clock);
+
+  // From now on programs of the sandbox with this gate reach what the policy allows, until the last
+  // copy of what this returns is gone.
+  std::shared_ptr<Connectivity> connect(Gate gate, Policy policy);
+
+  // Waits for the end of all that were let go. To be awaited before the destructor.
+  Task<> stop() { return ends_.finish(); }
+
+ private:
+  asio::any_io_executor executor_;
+  const Clock& clock_;
+  Resolver resolver_;
+  TaskGroup ends_;
+};
+
+}  // namespace belljar::network
