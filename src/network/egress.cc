@@ -41,12 +41,17 @@ bool is_resolver(const Endpoint& to) {
   return to.port == kDnsPort && to.address == to_address(kGateResolver);
 }
 
-// The peer of a connection that came in by IPv6's socket may be an IPv4 address in disguise.
-Endpoint plain(const asio::ip::tcp::endpoint& peer) {
-  const auto address = peer.address();
+// One end of a connection. What came in by IPv6's socket may be an IPv4 address in disguise.
+template <class Question>
+Endpoint end_of(const Fd& socket, Question question) {
+  asio::ip::tcp::endpoint end;
+  socklen_t size = static_cast<socklen_t>(end.capacity());
+  if (question(socket.get(), end.data(), &size) != 0) return {};
+  end.resize(size);
+  const auto address = end.address();
   if (address.is_v6() && address.to_v6().is_v4_mapped())
-    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), peer.port()};
-  return {address, peer.port()};
+    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), end.port()};
+  return {address, end.port()};
 }
 
 }  // namespace
@@ -132,10 +137,11 @@ void Egress::block(const std::string& host, uint16_t port) {
 // ---- TCP ---------------------------------------------------------------------------------------
 
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
-  if (dialled_.contains(packet.from)) return;  // sent again: the first is on its way
+  const Pair ends{packet.from, packet.to};
+  if (dialled_.contains(ends)) return;  // sent again: the first is on its way
   const bool is_full = dialled_.size() >= kMaxConnections;
   if (is_resolver(packet.to) && !is_full) {
-    tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, packet.from));
+    tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
   }
   Way way = judge(packet.to);
@@ -147,7 +153,7 @@ void Egress::take_connection(std::string_view bytes, const Packet& packet) {
     }
     return injector_.put(make_refusal(bytes));
   }
-  tasks_.spawn("carry a connection", carry(std::string{bytes}, packet.from, std::move(way)));
+  tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
 }
 
 namespace {
@@ -171,9 +177,9 @@ class Entry {
 
 }  // namespace
 
-Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
+Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, ends, std::make_shared<Dialled>(executor)};
   const uint16_t port = way.to.port;
   std::optional<Fd> outside;
   try {
@@ -190,7 +196,7 @@ Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
   }
   auto traffic = log_.attempt(way.host, port, Traffic::Verdict::allowed);
   try {
-    Fd inside = co_await let_in(std::move(first_packet), from);
+    Fd inside = co_await let_in(std::move(first_packet), ends);
     if (!inside) co_return;
     std::shared_ptr<uint64_t> count{traffic, &traffic->bytes};
     co_await relay(std::move(inside), std::move(*outside), std::move(count));
@@ -200,8 +206,8 @@ Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
 }
 
 // The program's end of a connection whose first packet it is; none if the program has given up.
-Task<Fd> Egress::let_in(std::string first_packet, Endpoint from) {
-  const auto waiting = dialled_.at(from);
+Task<Fd> Egress::let_in(std::string first_packet, Pair ends) {
+  const auto waiting = dialled_.at(ends);
   injector_.put(with_checksum(first_packet));
   if (!co_await with_timeout(kAcceptLimit, waiting->accepted.wait())) co_return Fd{};
   co_return std::move(waiting->inside);
@@ -210,17 +216,15 @@ Task<Fd> Egress::let_in(std::string first_packet, Endpoint from) {
 Task<> Egress::accept() {
   for (;;) {
     co_await connections_.async_wait(Socket::wait_read, asio::use_awaitable);
-    asio::ip::tcp::endpoint peer;
-    socklen_t size = static_cast<socklen_t>(peer.capacity());
     Fd inside{
-        ::accept4(connections_.native_handle(), peer.data(), &size, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        ::accept4(connections_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!inside && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       log::warning("cannot accept a connection of a sandbox: {}", std::strerror(errno));
       co_await sleep_for(milliseconds{100});
     }
     if (!inside) continue;
-    peer.resize(size);
-    const auto at = dialled_.find(plain(peer));
+    // What nobody dialled for is closed: a program may find the gate's own port.
+    const auto at = dialled_.find({end_of(inside, ::getpeername), end_of(inside, ::getsockname)});
     if (at == dialled_.end() || at->second->accepted.is_set()) continue;
     at->second->inside = std::move(inside);
     at->second->accepted.set();
@@ -273,10 +277,10 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
   injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
 }
 
-Task<> Egress::accept_and_resolve(std::string first_packet, Endpoint from) {
+Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
-  Fd inside = co_await let_in(std::move(first_packet), from);
+  const Entry entry{dialled_, ends, std::make_shared<Dialled>(executor)};
+  Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};
   // One query after the other, each with its length before it.

@@ -41,7 +41,8 @@ class Egress final : public Connectivity {
     bool open = false;
     Endpoint to;
   };
-  struct Dialled;  // a connection that is dialled or waits to be accepted
+  struct Dialled;  // a connection that is dialled, waits to be accepted, or carries
+  using Pair = std::pair<Endpoint, Endpoint>;  // the program's end, and what it asked for
 
   Task<> read_packets();
   void take_packets();
@@ -49,9 +50,9 @@ class Egress final : public Connectivity {
   Way judge(const Endpoint& to) const;
   void take_connection(std::string_view bytes, const Packet& packet);
   void take_datagram(const Packet& packet);
-  Task<> carry(std::string first_packet, Endpoint from, Way way);
-  Task<> accept_and_resolve(std::string first_packet, Endpoint from);
-  Task<Fd> let_in(std::string first_packet, Endpoint from);
+  Task<> carry(std::string first_packet, Pair ends, Way way);
+  Task<> accept_and_resolve(std::string first_packet, Pair ends);
+  Task<Fd> let_in(std::string first_packet, Pair ends);
   Task<> accept();
   Task<std::string> resolve(std::string query, bool over_tcp);
   Task<> answer_datagram(std::string query, Endpoint from);
@@ -65,8 +66,8 @@ class Egress final : public Connectivity {
   asio::posix::stream_descriptor connections_;
   TrafficLog log_;
   NameBook names_;
-  std::map<Endpoint, std::shared_ptr<Dialled>> dialled_;  // by the program's end
-  size_t queries_ = 0;                                    // being answered
+  std::map<Pair, std::shared_ptr<Dialled>> dialled_;
+  size_t queries_ = 0;  // being answered
   TaskGroup tasks_;
   Datagrams datagrams_;
 };

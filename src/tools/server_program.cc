@@ -12,6 +12,8 @@ namespace belljar::tools {
 
 namespace {
 
+constexpr uint16_t kFirstPort = 1024;  // that programs may listen on
+
 using std::chrono::steady_clock;
 
 constexpr size_t kLogLimit = 512u << 10;
@@ -86,7 +88,7 @@ std::vector<uint16_t> listening_ports(std::string_view table) {
     if (line.substr(remote + 5, 4) != " 0A ") continue;
     uint16_t port = 0;
     std::from_chars(line.data() + local + 1, line.data() + local + 5, port, 16);
-    if (port != 0) ports.insert(port);
+    if (port >= kFirstPort) ports.insert(port);  // lower ones are not the program's
   }
   return {ports.begin(), ports.end()};
 }
@@ -95,7 +97,7 @@ Parameter port_parameter(std::string name, std::string purpose) {
   return Parameter{.name = std::move(name),
                    .type = Parameter::Type::integer,
                    .description = std::move(purpose),
-                   .min = 1024,
+                   .min = kFirstPort,
                    .max = 65535};
 }
 
