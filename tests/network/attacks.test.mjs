@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { memory } from '../e2e/lib/proc.mjs';
 import { addresses, families, socketType } from './lib/addresses.mjs';
 import { inside, openBench, session } from './lib/bench.mjs';
+import { decode, encodeQuery } from './lib/dns_message.mjs';
 
 const bench = openBench();
 const { public: server, lan } = addresses;
@@ -125,6 +126,19 @@ test('NW08 no data leaves in names, whoever is asked and however', async () => {
   await nobodyCame();
 });
 
+test('NW08 of a query nothing leaves but its question', async () => {
+  const secret = randomUUID();
+  const plain = encodeQuery({ id: 3, name: 'good.test' });
+  const option = Buffer.concat([Buffer.from([0, 0, 41, 16, 0, 0, 0, 0, 0, 0, 4 + secret.length, 0xfd, 0xe9, 0, secret.length]), Buffer.from(secret)]);
+  const additional = Buffer.concat([plain, option]);
+  additional[11] = 1; // there is one additional record
+  const { seen } = await bench.inside((queries) => Promise.all(queries.map((query) => rawQuery(query))), { network: 'allow:good.test', data: [additional, plain].map((query) => query.toString('base64')) });
+  assert.ok(seen.every((answer) => decode(Buffer.from(answer, 'base64')).answers[0].data === server.v4));
+  const trailing = await bench.inside(({ query, control }) => rawQuery(query, { control }), { network: 'allow:good.test', data: { query: Buffer.concat([plain, Buffer.from(secret)]).toString('base64'), control: encodeQuery({ id: 4, name: 'good.test' }).toString('base64') } });
+  assert.notEqual(trailing.seen, 'timeout');
+  assert.ok(!JSON.stringify(await bench.lab.log()).includes(secret));
+});
+
 for (const family of families) {
   const number = family === 'v4' ? 4 : 6;
   for (const network of ['internet', 'allow:rebind.test']) {
@@ -168,6 +182,25 @@ test('NW13 there is no other protocol than TCP and UDP, and UDP has the same pol
     const udp = await bench.inside(({ kind, to, last }) => datagrams(kind, [[to, 443, 'quic'], [to, 7, 'echo'], [last, 7, 'last']]), { network: 'internet', data: { kind: socketType[family], to: lan[family], last: server[family] } });
     assert.deepEqual(udp.seen, ['last']);
   }
+});
+
+test('NW13 NW14 no option of a socket changes where its packets go', async (t) => {
+  // SO_MARK of both families, IP_TRANSPARENT, IPV6_TRANSPARENT, a source route, IPV6_HDRINCL.
+  const script = 'use Socket; use Errno; socket(my $s, 10, 1, 6) or die; socket(my $f, 2, 1, 6) or die; for ([$s, 1, 36, pack("i", 1)], [$f, 1, 36, pack("i", 1)], [$f, 0, 19, pack("i", 1)], [$s, 41, 75, pack("i", 1)], [$f, 0, 4, pack("C*", 131, 7, 4, 10, 1, 2, 3, 0)], [$s, 41, 36, pack("i", 1)]) { my ($socket, @option) = @$_; print setsockopt($socket, $option[0], $option[1], $option[2]) ? "set" : (grep { $!{$_} } keys %!)[0], "\\n" }';
+  const { seen } = await bench.inside((script) => {
+    const { stdout, stderr, error } = cp.spawnSync('perl', ['-e', script], { encoding: 'utf8' });
+    return error ? error.code : stdout.trim().split('\n').concat(stderr || []);
+  }, { data: script });
+  if (seen === 'ENOENT') return t.skip('there is no perl to make sockets with');
+  assert.deepEqual(seen.filter((outcome) => !/^(EPERM|EACCES|ENOPROTOOPT|EINVAL)$/.test(outcome)), []);
+  assert.equal(seen.length, 6);
+});
+
+test('NW26 the port where belljar accepts connections of a sandbox leads programs nowhere', async () => {
+  const { seen, network } = await bench.inside(() => outcomes(Object.fromEntries(['127.0.0.1', '::1', '10.0.2.15', 'fd00::15', '127.0.0.9'].flatMap((host) => Array.from({ length: 50 }, (_, n) => [`${host} ${n}`, ask(host, 1, 'let me out')])))), { network: 'host' });
+  assert.deepEqual([...new Set(Object.values(seen))].filter((outcome) => !['', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(outcome)), []);
+  assert.deepEqual(network, []);
+  await nobodyCame();
 });
 
 test('NW24 NW25 the network of a sandbox has one interface and shows nothing of another', async () => {
@@ -247,6 +280,16 @@ test('RS28 thousands of connections and datagrams of one sandbox leave the serve
   });
   assert.ok(seen.connected > 50, JSON.stringify(seen));
   assert.deepEqual(Object.keys(seen).filter((outcome) => !['connected', 'ECONNREFUSED', 'ECONNRESET', 'EMFILE', 'EAGAIN'].includes(outcome)), []);
+  assert.equal((await inside(bench.server, () => ask('93.184.216.34', 7, 'still here'), { in: neighbour })).seen, 'still here');
+});
+
+test('RS28 hosts that never answer keep nobody but the one who asks for them', async (t) => {
+  const neighbour = await session(t, bench.server, { network: 'internet' });
+  await bench.inside(async ({ v4, v6 }) => {
+    for (let n = 0; n < 300; n += 1) net.connect(n + 1, n % 2 ? v4 : v6).on('error', () => {});
+    const socket = dgram.createSocket('udp4');
+    for (let n = 0; n < 300; n += 1) await new Promise((resolve) => socket.send('x', n + 1, v4, resolve));
+  }, { data: addresses.silent });
   assert.equal((await inside(bench.server, () => ask('93.184.216.34', 7, 'still here'), { in: neighbour })).seen, 'still here');
 });
 

@@ -27,9 +27,9 @@ for (const family of families) {
       }
     });
 
-    test('echo, greeter and discard', async () => {
-      const seen = await bench.onHost(async (host) => [await ask(host, 7, 'as it came'), await ask(host, 19), await ask(host, 9, 'x'.repeat(1000))], addresses.public[family]);
-      assert.deepEqual(seen, ['as it came', `you asked for ${addresses.public[family]}`, '1000']);
+    test('echo, greeter, discard and resetter', async () => {
+      const seen = await bench.onHost(async (host) => [await ask(host, 7, 'as it came'), await ask(host, 19), await ask(host, 9, 'x'.repeat(1000)), await ask(host, 21, 'x')], addresses.public[family]);
+      assert.deepEqual(seen, ['as it came', `you asked for ${addresses.public[family]}`, '1000', 'ECONNRESET']);
     });
 
     test('datagrams come back from everybody who has a name, on every port', async () => {
@@ -98,7 +98,7 @@ test('what arrives is counted and remembered, and nothing else is', async () => 
   assert.ok(arrived.v6 > before.v6);
   const { connections, datagrams, queries, host } = await bench.lab.log();
   assert.deepEqual(datagrams, [{ to: '93.184.216.34', port: 7, text: 'a secret' }]);
-  assert.deepEqual(connections, [{ to: '2606:4700::1111', port: 7, from: '2606:4700::99', bytes: 7, text: 'another', open: connections[0]?.open }]);
+  assert.deepEqual(connections, [{ to: '2606:4700::1111', port: 7, from: '2606:4700::99', bytes: 7, text: 'another', open: connections[0]?.open, reset: false }]);
   assert.deepEqual([queries, host.connections], [[], []]);
 });
 

@@ -1,6 +1,7 @@
 // What a sandbox reaches with each policy, and that whatever it reaches it reaches unchanged.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { until } from '../e2e/lib/wait.mjs';
@@ -47,6 +48,19 @@ for (const family of families) {
       assert.equal(seen, '300000');
     });
 
+    test('a reset stays a reset, in both directions', async () => {
+      const { seen } = await bench.inside(async (address) => {
+        const reset = await ask(address, 21, 'x');
+        await new Promise((resolve) => {
+          const socket = net.connect(7, address).on('data', () => socket.resetAndDestroy()).on('close', resolve);
+          socket.write('then a reset');
+        });
+        return reset;
+      }, { data: address });
+      assert.equal(seen, 'ECONNRESET');
+      await until('the reset to arrive', async () => (await bench.lab.log()).connections.find(({ port }) => port === 7)?.reset);
+    });
+
     test('many connections at once', async () => {
       const { seen } = await bench.inside((address) => Promise.all(Array.from({ length: 100 }, (_, n) => ask(address, 7, `number ${n}`))), { data: address });
       assert.deepEqual(seen, Array.from({ length: 100 }, (_, n) => `number ${n}`));
@@ -54,7 +68,7 @@ for (const family of families) {
 
     test('datagrams of every size, on several ports, come back to the socket that sent them', async () => {
       const list = ports.datagrams.map((port) => [address, port, `to ${port}`]);
-      const sizes = [1, 512, 1400, 1472, 4000].map((size) => [address, 7, String(size).padEnd(size, '.')]);
+      const sizes = [0, 1, 512, 1400, 1472, 4000, 60_000].map((size) => [address, 7, String(size).padEnd(size, '.').slice(0, size)]);
       const { seen } = await bench.inside(async ({ kind, list }) => (await Promise.all(list.map((one) => datagrams(kind, [one])))).flat(), { data: { kind, list: [...list, ...sizes] } });
       assert.deepEqual(seen, [...list, ...sizes].map(([, , text]) => text));
     });
@@ -260,4 +274,15 @@ test('the connections of a program end with it', async () => {
   await bench.inside((address) => new Promise((resolve) => net.connect(7, address).on('data', resolve).write('open')), { data: server.v4 });
   await until('the connection to end', async () => (await bench.lab.log()).connections.every(({ open }) => !open));
   assert.deepEqual((await bench.lab.log()).connections.map(({ text }) => text), ['open']);
+});
+
+test('nothing of sandboxes that are gone stays with the server', async () => {
+  const open = () => readdirSync(`/proc/${bench.server.pid}/fd`).length;
+  const use = () => bench.inside(async () => [await ask('good.test', 7, 'x'), await datagrams('udp4', [['93.184.216.34', 7, 'y']]), await dial('10.1.2.3', 80), net.connect(9, '93.184.216.201').on('error', () => {}), net.connect(9, '93.184.216.34').on('error', () => {})].slice(0, 3));
+  await Promise.all([use(), use()]);
+  let idle;
+  await until('the server to be idle', () => idle === (idle = open()));
+  for (let n = 0; n < 10; n += 1) await Promise.all([use(), use()]);
+  // Spare sandboxes come and go; one descriptor of each of the twenty would be more than that.
+  await until(`the server to have about ${idle} descriptors again`, () => open() < idle + 20);
 });

@@ -33,6 +33,7 @@ export const ports = {
   echo: [7, 22, 25, 5432, 6379],
   greeter: [19], // speaks first, and ends
   discard: [9], // reads, and says at the end how much it was
+  resetter: [21], // resets the connection when something was said
   closed: 81,
   datagrams: [7, 123, 443, 5353],
   hostEverywhere: 7777, // of the host: on all its addresses

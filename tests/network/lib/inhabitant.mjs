@@ -10,16 +10,16 @@ import { datagramSocket, NameServer } from './name_server.mjs';
 
 const kept = 4096; // bytes of what a client sent, to look for secrets in
 const names = new NameServer();
-let connections = []; // [{ to, port, from, bytes, text, open }], in the order in which they were accepted
+let connections = []; // [{ to, port, from, bytes, text, open, reset }], in the order in which they were accepted
 let datagrams = []; // [{ to, port, text }]; `to` is "" if the address is none that has a name
 
 const plain = (address) => address?.replace(/^::ffff:(?=\d+\.)/, '');
 
 function remember(socket) {
-  const entry = { to: plain(socket.localAddress), port: socket.localPort, from: plain(socket.remoteAddress), bytes: 0, text: '', open: true };
+  const entry = { to: plain(socket.localAddress), port: socket.localPort, from: plain(socket.remoteAddress), bytes: 0, text: '', open: true, reset: false };
   connections.push(entry);
   socket.on('close', () => (entry.open = false));
-  socket.on('error', () => {}); // clients go as they please
+  socket.on('error', ({ code }) => (entry.reset ||= code === 'ECONNRESET')); // clients go as they please
   socket.on('data', (bytes) => {
     entry.bytes += bytes.length;
     if (entry.text.length < kept) entry.text += bytes.toString('latin1', 0, kept);
@@ -49,6 +49,7 @@ const services = {
   http: () => http.createServer((request, response) => serveHttp(request, response).catch(() => response.destroy())),
   echo: () => net.createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket)),
   greeter: () => net.createServer((socket) => socket.end(`you asked for ${plain(socket.localAddress)}`)),
+  resetter: () => net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
   discard: () => net.createServer({ allowHalfOpen: true }, (socket) => {
     let bytes = 0;
     socket.on('data', (part) => (bytes += part.length)).on('end', () => socket.end(String(bytes)));

@@ -132,7 +132,7 @@ export class Lab {
   async #populateWorld() {
     const named = worldly.filter((who) => who !== 'names').flatMap((who) => families.map((family) => addresses[who][family]));
     await Promise.all([
-      ...['http', 'echo', 'greeter', 'discard'].flatMap((kind) => ports[kind].map((port) => this.world.ask('tcp', { kind, address: '::', port }))),
+      ...['http', 'echo', 'greeter', 'discard', 'resetter'].flatMap((kind) => ports[kind].map((port) => this.world.ask('tcp', { kind, address: '::', port }))),
       ...['0.0.0.0', '::', ...named].flatMap((address) => ports.datagrams.map((port) => this.world.ask('udp', { address, port }))),
       // The server that the host asks, the attacker's, and one of the LAN.
       ...['names', 'public', 'lan'].flatMap((who) => families.map((family) => this.world.ask('names', { address: addresses[who][family] }))),

@@ -11,7 +11,7 @@ export const datagramSocket = (address) =>
   dgram.createSocket(net.isIPv6(address) ? { type: 'udp6', ipv6Only: true, reuseAddr: true } : { type: 'udp4', reuseAddr: true });
 
 export class NameServer {
-  queries = []; // [{ name, type, over, at }]: `at` is the address that was asked
+  queries = []; // [{ name, type, over, at, bytes }]: `at` is the address that was asked, `bytes` the whole message
   #turns = new Map(); // "name type" → how often it was asked for
   #held = []; // answers that wait for release()
 
@@ -51,10 +51,10 @@ export class NameServer {
     try {
       query = decode(bytes);
     } catch {
-      this.queries.push({ name: bytes.toString('latin1'), type: 'malformed', over, at });
+      this.queries.push({ name: '', type: 'malformed', over, at, bytes: bytes.toString('latin1') });
       return;
     }
-    this.queries.push({ name: query.name, type: query.type, over, at });
+    this.queries.push({ name: query.name, type: query.type, over, at, bytes: bytes.toString('latin1') });
     const entry = zone[query.name.toLowerCase()];
     if (!entry) send(encodeAnswer(query, { code: 'NXDOMAIN' }));
     else if (entry.code) send(encodeAnswer(query, { code: entry.code }));
