@@ -62,11 +62,9 @@ struct Egress::Dialled {
   Fd inside;
 };
 
-Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Resolver& resolver,
-               const Clock& clock)
+Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared)
     : policy_{std::move(policy)},
-      resolver_{resolver},
-      clock_{clock},
+      shared_{shared},
       injector_{gate.packets.get()},
       packets_{executor, gate.packets.release()},
       connections_{executor, gate.connections.release()},
@@ -110,7 +108,7 @@ void Egress::take(std::string_view bytes) {
 }
 
 Egress::Way Egress::judge(const Endpoint& to) const {
-  const auto names = names_.names_of(to.address, clock_.now());
+  const auto names = names_.names_of(to.address, shared_.clock.now());
   Way way{names.empty() ? to.address.to_string() : names.front(), false, to};
   if (to.address == to_address(kGateHost)) {
     way.open = policy_.kind() == Policy::Kind::host;
@@ -139,7 +137,8 @@ void Egress::block(const std::string& host, uint16_t port) {
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
   const Pair ends{packet.from, packet.to};
   if (dialled_.contains(ends)) return;  // sent again: the first is on its way
-  const bool is_full = dialled_.size() >= kMaxConnections;
+  const Connections& all = shared_.connections;
+  const bool is_full = dialled_.size() >= kMaxConnections || all.open >= all.most;
   if (is_resolver(packet.to) && !is_full) {
     tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
@@ -162,16 +161,21 @@ namespace {
 template <class Map>
 class Entry {
  public:
-  Entry(Map& map, const typename Map::key_type& key, typename Map::mapped_type value)
-      : map_{map}, key_{key} {
-    map_.emplace(key, std::move(value));
+  Entry(Map& map, Connections& all, typename Map::key_type key, typename Map::mapped_type value)
+      : map_{map}, all_{all}, key_{std::move(key)} {
+    map_.emplace(key_, std::move(value));
+    ++all_.open;
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
-  ~Entry() { map_.erase(key_); }
+  ~Entry() {
+    map_.erase(key_);
+    --all_.open;
+  }
 
  private:
   Map& map_;
+  Connections& all_;
   typename Map::key_type key_;
 };
 
@@ -179,7 +183,7 @@ class Entry {
 
 Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, ends, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
   const uint16_t port = way.to.port;
   std::optional<Fd> outside;
   try {
@@ -257,9 +261,9 @@ Task<std::string> Egress::resolve(std::string query, bool over_tcp) {
     block(parsed->name, 0);
     co_return make_error_answer(query, *parsed, DnsCode::no_such_name);
   }
-  std::string answer = co_await resolver_.answer(query, *parsed, over_tcp);
+  std::string answer = co_await shared_.resolver.answer(query, *parsed, over_tcp);
   if (const auto found = parse_answer(answer, *parsed))
-    names_.remember(parsed->name, *found, clock_.now());
+    names_.remember(parsed->name, *found, shared_.clock.now());
   co_return answer;
 }
 
@@ -279,7 +283,7 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
 
 Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, ends, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
   Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};

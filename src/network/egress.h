@@ -18,15 +18,26 @@
 
 namespace belljar::network {
 
+// How many connections all sandboxes have, of those that this process has descriptors for: one
+// sandbox must not use up what others need, nor all of them what belljar itself needs.
+struct Connections {
+  size_t open = 0;
+  size_t most = 0;
+};
+
 // Carries what programs of one sandbox send through its gate to where they sent it, if the policy
 // allows that; answers their DNS queries; and counts. A connection is dialled first and accepted
 // only when that worked, so that programs see what they would see without a sandbox: refused is
 // refused, and silence is silence.
 class Egress final : public Connectivity {
  public:
-  // `resolver` and `clock` must outlive it.
-  Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Resolver& resolver,
-         const Clock& clock);
+  // What is shared with other sandboxes. Must outlive it.
+  struct Shared {
+    Resolver& resolver;
+    Connections& connections;
+    const Clock& clock;
+  };
+  Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared);
 
   // To be awaited before the destructor.
   Task<> stop();
@@ -59,8 +70,7 @@ class Egress final : public Connectivity {
   void block(const std::string& host, uint16_t port);
 
   Policy policy_;
-  Resolver& resolver_;
-  const Clock& clock_;
+  Shared shared_;
   Injector injector_;
   asio::posix::stream_descriptor packets_;
   asio::posix::stream_descriptor connections_;
