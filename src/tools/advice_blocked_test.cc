@@ -34,6 +34,29 @@ TEST(AdviceOnWhatIsBlocked, SaysWhatTheOperatorCanAllow) {
             "\"allow:10.1.2.3:80\".");
 }
 
+TEST(AdviceOnWhatIsBlocked, AnAddressThatContainsTheLoopbackAddressIsAnother) {
+  Blocked failure{"api.example.com", 8080};
+  EXPECT_EQ(failure.uncaught(R"(TypeError: fetch failed
+    at async file:///workspace/index.js:1:1 {
+  [cause]: AggregateError [ECONNREFUSED]:
+      at internalConnectMultiple (node:net:1135:18) {
+    code: 'ECONNREFUSED',
+    [errors]: [
+      Error: connect ECONNREFUSED 2606:4700::1111:8080
+          at createConnectionError (node:net:1679:14) {
+        errno: -111,
+        code: 'ECONNREFUSED',
+        syscall: 'connect',
+        address: '2606:4700::1111',
+        port: 8080
+      }
+    ]
+  }
+})"),
+            "blocked: api.example.com:8080; this call may ask for it with \"network\": "
+            "\"allow:api.example.com:8080\".");
+}
+
 TEST(AdviceOnWhatIsBlocked, SaysWhatTheCallMayAskFor) {
   Blocked failure{"api.example.com", 443};
   EXPECT_EQ(failure.uncaught(kRefused),
