@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 
 import { datagramSocket, NameServer } from './name_server.mjs';
 
@@ -26,14 +27,15 @@ function remember(socket) {
   });
 }
 
+function* parts(size) {
+  const part = Buffer.alloc(2 ** 20, 'x');
+  for (let left = size; left > 0; left -= part.length) yield left < part.length ? part.subarray(0, left) : part;
+}
+
 async function serveHttp(request, response) {
   const [, what, detail] = request.url.split('/');
   if (what === 'bytes') {
-    const part = Buffer.alloc(65536, 'x');
-    for (let left = Number(detail); left > 0 && !response.destroyed; left -= part.length) {
-      if (!response.write(left < part.length ? part.subarray(0, left) : part)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
-    response.end();
+    await pipeline(parts(Number(detail)), response);
   } else if (what === 'sum') {
     const hash = createHash('sha256');
     for await (const bytes of request) hash.update(bytes);
