@@ -11,8 +11,8 @@ namespace belljar {
 // the loopback interface, so whatever programs send goes to one of these two sockets or nowhere:
 // nothing leaves unless the holder carries it.
 struct Gate {
-  // Receives each first packet (SYN) of a TCP connection and each UDP datagram to an address that is
-  // not the sandbox's own, without link-level header. What is sent through it arrives in the
+  // Receives each first packet (SYN) of a TCP connection and each UDP datagram to an address that
+  // is not the sandbox's own, without link-level header. What is sent through it arrives in the
   // sandbox: a SYN is then answered by `connections`, anything else goes to the programs.
   Fd packets;
   // Accepts connections to every address and port; the local address of each is the one that the

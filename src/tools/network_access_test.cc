@@ -65,7 +65,8 @@ class FakeWay final : public Connectivity {
 
 TEST(NetworkAccess, ARunReportsItsOwnTrafficOnly) {
   check([](World& world) -> Task<> {
-    Lease lease = co_await world.sandboxes.create_ephemeral("me", SandboxSpec{});
+    SandboxSpec spec;
+    Lease lease = co_await world.sandboxes.create_ephemeral("me", std::move(spec));
     const auto way = std::make_shared<FakeWay>();
     lease.set_connectivity(way);
     way->seen = {{"a.test", 1, Traffic::Verdict::allowed, 1, 10},

@@ -65,8 +65,8 @@ Task<> descriptions(World& world) {
     EXPECT_EQ(info.output_schema.at("type"), "object");
     const bool asks_registry =
         info.name == "get_dependency_types" || info.name == "search_npm_packages";
-    const bool runs_programs = info.name == "run_js_ephemeral" || info.name == "run_js" ||
-                               info.name == "sandbox_exec";
+    const bool runs_programs =
+        info.name == "run_js_ephemeral" || info.name == "run_js" || info.name == "sandbox_exec";
     EXPECT_EQ(info.open_world, asks_registry || runs_programs) << info.name;
     const bool looks = info.name == "sandbox_list" || info.name == "sandbox_logs" ||
                        info.name == "sandbox_read_file" || info.name == "sandbox_list_files";

@@ -12,8 +12,9 @@ import { Bench } from './lib/bench.mjs';
 import { Lab, processesIn } from './lib/lab.mjs';
 
 const bench = new Bench();
-before(async () => (bench.lab = await Lab.start()));
-after(() => bench.lab.stop());
+let started;
+before(async () => (bench.lab = await (started = Lab.start())));
+after(async () => (await started).stop()); // when no test was asked for, node does not wait for `before`
 
 for (const family of families) {
   describe(family, () => {

@@ -76,7 +76,11 @@ export class Bench {
 // Call at the top of a test file.
 export function openBench() {
   const bench = new Bench();
-  before(() => bench.start());
-  after(() => bench.stop());
+  let started;
+  before(() => (started = bench.start()));
+  after(async () => {
+    await started; // when no test of the file was asked for, node does not wait for `before`
+    await bench.stop();
+  });
   return bench;
 }

@@ -2,9 +2,9 @@
 
 #include "base/fd.h"
 
-// The network of a sandbox whose programs may reach something outside: see sandbox/gate.h. All of it
-// is in the sandbox's own network namespace; nothing of the host's network is changed, and there is
-// no interface that leads out of it.
+// The network of a sandbox whose programs may reach something outside: see sandbox/gate.h. All of
+// it is in the sandbox's own network namespace; nothing of the host's network is changed, and there
+// is no interface that leads out of it.
 namespace belljar::launcher {
 
 // The rest is for a process in that namespace that rules over it. All return 0 or an errno.

@@ -145,7 +145,8 @@ void add_chain(Netlink& netlink) {
 void add_rules(Netlink& netlink) {
   // The sandbox's own servers.
   constexpr uint8_t kLoopback6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  const auto to_own = [&netlink](uint8_t family, uint32_t offset, const void* address, size_t size) {
+  const auto to_own = [&netlink](uint8_t family, uint32_t offset, const void* address,
+                                 size_t size) {
     Rule rule{netlink};
     rule.of_family(family)
         .load_bytes(NFT_PAYLOAD_NETWORK_HEADER, offset, static_cast<uint32_t>(size))

@@ -28,7 +28,8 @@ void Netlink::begin(uint16_t type, uint16_t flags, const void* header, size_t si
                     bool acknowledged) {
   nlmsghdr message{};
   message.nlmsg_type = type;
-  message.nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags | (acknowledged ? NLM_F_ACK : 0));
+  message.nlmsg_flags =
+      static_cast<uint16_t>(NLM_F_REQUEST | flags | (acknowledged ? NLM_F_ACK : 0));
   message.nlmsg_seq = 1;
   message_ = used_;
   append(&message, sizeof message);

@@ -68,10 +68,10 @@ struct SandboxLimits {
 };
 
 enum RequestFlag : uint32_t {
-  kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
-  kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
-  kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
-  kGated = 1 << 3,         // create: with the network that sandbox/gate.h describes
+  kInBackground = 1 << 0,     // create: nobody waits for it, so whatever else runs comes first
+  kListening = 1 << 1,        // socket: bound to 127.0.0.1 at a free port and listening
+  kIpv6 = 1 << 2,             // socket: of this family; otherwise IPv4
+  kGated = 1 << 3,            // create: with the network that sandbox/gate.h describes
   kGatePackets = 1 << 4,      // socket: that one of its gate
   kGateConnections = 1 << 5,  // socket: that one of its gate
 };
