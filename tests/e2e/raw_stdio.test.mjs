@@ -356,9 +356,9 @@ test('when belljar and its launcher are killed, sandboxes end and the next start
   const server = Server.start(t);
   await server.initialize();
   const run = await startLongRun(server);
-  const launchers = descendants(server.pid).filter((process) => process.name.startsWith('belljar-launch'));
-  assert.ok(launchers.length > 0, 'the launcher is a child of belljar');
-  // Stopped first, so that neither can tidy up after the other.
+  const launchers = descendants(server.pid).filter((process) => /^belljar-(launch|keeper)/.test(process.name));
+  assert.equal(launchers.length, 2, 'the keeper is a child of belljar, and the launcher one of the keeper');
+  // Stopped first, so that none can tidy up after another.
   for (const { pid } of launchers) process.kill(pid, 'SIGSTOP');
   server.child.kill('SIGKILL');
   for (const { pid } of launchers) process.kill(pid, 'SIGKILL');
