@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,11 +20,21 @@ namespace {
   ::_exit(1);
 }
 
+// The usual 1024 descriptors are for programs that wait with select(); connections of sandboxes
+// need more.
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::set_new_handler(end_without_memory);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of write(), not our end
+  allow_many_files();
   try {
     return belljar::app::run_command_line(argc, argv);
   } catch (const belljar::Error& e) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/testing.h"
 #include "net/http_client.h"
 #include "net/test_server.h"
@@ -28,13 +29,13 @@ HttpRequest request_to(const std::string& url) {
 
 HttpSettings trusting(const TestAuthority& authority) {
   HttpSettings settings;
-  settings.tls.ca_pem = {authority.certificate()};
+  settings.tls.ca = {{"the test", authority.certificate()}};
   return settings;
 }
 
 std::string error_of(HttpSettings settings, const std::string& url) {
-  HttpClient client{std::move(settings)};
   try {
+    HttpClient client{std::move(settings)};
     run(client.get(request_to(url)));
   } catch (const Error& error) {
     return error.what();
@@ -121,13 +122,44 @@ TEST(HttpClientTls, SaysThatTheProxyWantsAPasswordWithoutShowingTheOneItGot) {
   EXPECT_THAT(error, Not(HasSubstr("sesame")));
 }
 
-TEST(HttpClientTls, RefusesABadAuthorityFile) {
+// A file that is gone once its descriptor is closed.
+std::string path_of(const Fd& file) {
+  return "/proc/self/fd/" + std::to_string(file.get());
+}
+
+TEST(HttpClientTls, NamesABadAuthorityFileWheneverItWasRead) {
+  const Fd file = make_memory_file("ca", "not a certificate");
+  const std::string expected = "the CA file " + path_of(file) + " holds no PEM certificate";
   HttpSettings settings;
-  settings.tls.ca_pem = {"not a certificate"};
-  EXPECT_THROW(HttpClient{settings}, Error);
+  settings.tls.ca_files = {path_of(file)};
+  EXPECT_EQ(error_of(settings, "https://registry.invalid/"), expected);
+  read_ca_files(settings.tls, "");
+  EXPECT_TRUE(settings.tls.ca_files.empty());
+  EXPECT_EQ(error_of(settings, "https://registry.invalid/"), expected);
   settings.tls = {};
   settings.tls.ca_files = {"/nonexistent.pem"};
-  EXPECT_THROW(HttpClient{settings}, Error);
+  EXPECT_THAT(error_of(settings, "https://registry.invalid/"), HasSubstr("/nonexistent.pem"));
+  EXPECT_THROW(read_ca_files(settings.tls, ""), Error);
+}
+
+TEST(HttpClientTls, TrustsASystemFileThatWasReadWhileItCouldBe) {
+  const TestAuthority authority;
+  TestServer server{hello, authority.issue(kLoopback)};
+  HttpSettings settings;
+  Fd file = make_memory_file("system", authority.certificate());
+  read_ca_files(settings.tls, path_of(file));
+  file.reset();
+  HttpClient client{settings};
+  EXPECT_EQ(run(client.get(request_to(server.url("/")))).body, "hello");
+}
+
+TEST(HttpClientTls, GoesOnWithoutASystemFileThatIsEmptyOrAbsent) {
+  HttpSettings settings;
+  read_ca_files(settings.tls, "/nonexistent.pem");
+  EXPECT_FALSE(settings.tls.system_pem);
+  read_ca_files(settings.tls, "/dev/null");
+  EXPECT_EQ(settings.tls.system_pem, "");
+  EXPECT_NO_THROW(HttpClient{settings});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -23,33 +24,63 @@ bool is_address(const std::string& host) {
   return !error;
 }
 
-// Every certificate of a bundle. One that is there already is no error.
-void add_certificates(SSL_CTX* context, const std::string& pem, const std::string& where) {
+// Adds every certificate of a bundle, and says how many there were. One that is there already is no
+// error. OpenSSL's own form, with notes about trust, is read as OpenSSL and Node.js do.
+int add_certificates(SSL_CTX* context, const std::string& pem) {
   std::unique_ptr<BIO, decltype(&BIO_free)> bio{
       BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free};
   X509_STORE* store = SSL_CTX_get_cert_store(context);
   int count = 0;
-  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+  while (X509* certificate = PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)) {
     X509_STORE_add_cert(store, certificate);
     X509_free(certificate);
     ++count;
   }
   ERR_clear_error();
-  if (count == 0) fail(Code::invalid, "{} holds no PEM certificate", where);
+  return count;
+}
+
+CaBundle read_bundle(const std::string& file) {
+  return {"the CA file " + file, read_file(file)};
+}
+
+void add_bundle(SSL_CTX* context, const CaBundle& bundle) {
+  if (add_certificates(context, bundle.pem) == 0)
+    fail(Code::invalid, "{} holds no PEM certificate", bundle.where);
+}
+
+// A file without certificates is no error here: SSL_CERT_FILE=/dev/null turns the system's bundle
+// off.
+void add_system_certificates(SSL_CTX* context, const std::optional<std::string>& pem) {
+  if (pem) {
+    SSL_CTX_set_default_verify_dir(context);
+    add_certificates(context, *pem);
+  } else {
+    SSL_CTX_set_default_verify_paths(context);
+  }
+  ERR_clear_error();
 }
 
 }  // namespace
+
+void read_ca_files(TlsSettings& settings, const std::string& system_file) {
+  for (const std::string& file : std::exchange(settings.ca_files, {}))
+    settings.ca.push_back(read_bundle(file));
+  if (system_file.empty()) return;
+  try {
+    settings.system_pem = read_file(system_file);
+  } catch (const Error& fault) {
+    log::warning("SSL_CERT_FILE: {}", fault.what());
+  }
+}
 
 std::shared_ptr<ssl::context> make_tls_client(const TlsSettings& settings) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
   SSL_CTX* handle = context->native_handle();
   SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
-  SSL_CTX_set_default_verify_paths(handle);
-  ERR_clear_error();
-  for (const std::string& file : settings.ca_files)
-    add_certificates(handle, read_file(file), "the CA file " + file);
-  for (const std::string& pem : settings.ca_pem)
-    add_certificates(handle, pem, "the configured `ca`");
+  add_system_certificates(handle, settings.system_pem);
+  for (const std::string& file : settings.ca_files) add_bundle(handle, read_bundle(file));
+  for (const CaBundle& bundle : settings.ca) add_bundle(handle, bundle);
   if (settings.verify == TlsSettings::Verify::no) {
     log::warning("strict-ssl is off: the registry's certificate is not checked");
     SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nullptr);

@@ -41,12 +41,17 @@ bool is_resolver(const Endpoint& to) {
   return to.port == kDnsPort && to.address == to_address(kGateResolver);
 }
 
-// The peer of a connection that came in by IPv6's socket may be an IPv4 address in disguise.
-Endpoint plain(const asio::ip::tcp::endpoint& peer) {
-  const auto address = peer.address();
+// One end of a connection. What came in by IPv6's socket may be an IPv4 address in disguise.
+template <class Question>
+Endpoint end_of(const Fd& socket, Question question) {
+  asio::ip::tcp::endpoint end;
+  socklen_t size = static_cast<socklen_t>(end.capacity());
+  if (question(socket.get(), end.data(), &size) != 0) return {};
+  end.resize(size);
+  const auto address = end.address();
   if (address.is_v6() && address.to_v6().is_v4_mapped())
-    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), peer.port()};
-  return {address, peer.port()};
+    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), end.port()};
+  return {address, end.port()};
 }
 
 }  // namespace
@@ -57,11 +62,9 @@ struct Egress::Dialled {
   Fd inside;
 };
 
-Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Resolver& resolver,
-               const Clock& clock)
+Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared)
     : policy_{std::move(policy)},
-      resolver_{resolver},
-      clock_{clock},
+      shared_{shared},
       injector_{gate.packets.get()},
       packets_{executor, gate.packets.release()},
       connections_{executor, gate.connections.release()},
@@ -105,7 +108,7 @@ void Egress::take(std::string_view bytes) {
 }
 
 Egress::Way Egress::judge(const Endpoint& to) const {
-  const auto names = names_.names_of(to.address, clock_.now());
+  const auto names = names_.names_of(to.address, shared_.clock.now());
   Way way{names.empty() ? to.address.to_string() : names.front(), false, to};
   if (to.address == to_address(kGateHost)) {
     way.open = policy_.kind() == Policy::Kind::host;
@@ -132,10 +135,12 @@ void Egress::block(const std::string& host, uint16_t port) {
 // ---- TCP ---------------------------------------------------------------------------------------
 
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
-  if (dialled_.contains(packet.from)) return;  // sent again: the first is on its way
-  const bool is_full = dialled_.size() >= kMaxConnections;
+  const Pair ends{packet.from, packet.to};
+  if (dialled_.contains(ends)) return;  // sent again: the first is on its way
+  const Connections& all = shared_.connections;
+  const bool is_full = dialled_.size() >= kMaxConnections || all.open >= all.most;
   if (is_resolver(packet.to) && !is_full) {
-    tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, packet.from));
+    tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
   }
   Way way = judge(packet.to);
@@ -147,7 +152,7 @@ void Egress::take_connection(std::string_view bytes, const Packet& packet) {
     }
     return injector_.put(make_refusal(bytes));
   }
-  tasks_.spawn("carry a connection", carry(std::string{bytes}, packet.from, std::move(way)));
+  tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
 }
 
 namespace {
@@ -156,24 +161,29 @@ namespace {
 template <class Map>
 class Entry {
  public:
-  Entry(Map& map, const typename Map::key_type& key, typename Map::mapped_type value)
-      : map_{map}, key_{key} {
-    map_.emplace(key, std::move(value));
+  Entry(Map& map, Connections& all, typename Map::key_type key, typename Map::mapped_type value)
+      : map_{map}, all_{all}, key_{std::move(key)} {
+    map_.emplace(key_, std::move(value));
+    ++all_.open;
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
-  ~Entry() { map_.erase(key_); }
+  ~Entry() {
+    map_.erase(key_);
+    --all_.open;
+  }
 
  private:
   Map& map_;
+  Connections& all_;
   typename Map::key_type key_;
 };
 
 }  // namespace
 
-Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
+Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
   const uint16_t port = way.to.port;
   std::optional<Fd> outside;
   try {
@@ -190,7 +200,7 @@ Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
   }
   auto traffic = log_.attempt(way.host, port, Traffic::Verdict::allowed);
   try {
-    Fd inside = co_await let_in(std::move(first_packet), from);
+    Fd inside = co_await let_in(std::move(first_packet), ends);
     if (!inside) co_return;
     std::shared_ptr<uint64_t> count{traffic, &traffic->bytes};
     co_await relay(std::move(inside), std::move(*outside), std::move(count));
@@ -200,8 +210,8 @@ Task<> Egress::carry(std::string first_packet, Endpoint from, Way way) {
 }
 
 // The program's end of a connection whose first packet it is; none if the program has given up.
-Task<Fd> Egress::let_in(std::string first_packet, Endpoint from) {
-  const auto waiting = dialled_.at(from);
+Task<Fd> Egress::let_in(std::string first_packet, Pair ends) {
+  const auto waiting = dialled_.at(ends);
   injector_.put(with_checksum(first_packet));
   if (!co_await with_timeout(kAcceptLimit, waiting->accepted.wait())) co_return Fd{};
   co_return std::move(waiting->inside);
@@ -210,17 +220,15 @@ Task<Fd> Egress::let_in(std::string first_packet, Endpoint from) {
 Task<> Egress::accept() {
   for (;;) {
     co_await connections_.async_wait(Socket::wait_read, asio::use_awaitable);
-    asio::ip::tcp::endpoint peer;
-    socklen_t size = static_cast<socklen_t>(peer.capacity());
     Fd inside{
-        ::accept4(connections_.native_handle(), peer.data(), &size, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        ::accept4(connections_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!inside && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       log::warning("cannot accept a connection of a sandbox: {}", std::strerror(errno));
       co_await sleep_for(milliseconds{100});
     }
     if (!inside) continue;
-    peer.resize(size);
-    const auto at = dialled_.find(plain(peer));
+    // What nobody dialled for is closed: a program may find the gate's own port.
+    const auto at = dialled_.find({end_of(inside, ::getpeername), end_of(inside, ::getsockname)});
     if (at == dialled_.end() || at->second->accepted.is_set()) continue;
     at->second->inside = std::move(inside);
     at->second->accepted.set();
@@ -253,9 +261,9 @@ Task<std::string> Egress::resolve(std::string query, bool over_tcp) {
     block(parsed->name, 0);
     co_return make_error_answer(query, *parsed, DnsCode::no_such_name);
   }
-  std::string answer = co_await resolver_.answer(query, *parsed, over_tcp);
+  std::string answer = co_await shared_.resolver.answer(query, *parsed, over_tcp);
   if (const auto found = parse_answer(answer, *parsed))
-    names_.remember(parsed->name, *found, clock_.now());
+    names_.remember(parsed->name, *found, shared_.clock.now());
   co_return answer;
 }
 
@@ -273,10 +281,10 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
   injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
 }
 
-Task<> Egress::accept_and_resolve(std::string first_packet, Endpoint from) {
+Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, from, std::make_shared<Dialled>(executor)};
-  Fd inside = co_await let_in(std::move(first_packet), from);
+  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
+  Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};
   // One query after the other, each with its length before it.

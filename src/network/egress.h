@@ -18,15 +18,26 @@
 
 namespace belljar::network {
 
+// How many connections all sandboxes have, of those that this process has descriptors for: one
+// sandbox must not use up what others need, nor all of them what belljar itself needs.
+struct Connections {
+  size_t open = 0;
+  size_t most = 0;
+};
+
 // Carries what programs of one sandbox send through its gate to where they sent it, if the policy
 // allows that; answers their DNS queries; and counts. A connection is dialled first and accepted
 // only when that worked, so that programs see what they would see without a sandbox: refused is
 // refused, and silence is silence.
 class Egress final : public Connectivity {
  public:
-  // `resolver` and `clock` must outlive it.
-  Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Resolver& resolver,
-         const Clock& clock);
+  // What is shared with other sandboxes. Must outlive it.
+  struct Shared {
+    Resolver& resolver;
+    Connections& connections;
+    const Clock& clock;
+  };
+  Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared);
 
   // To be awaited before the destructor.
   Task<> stop();
@@ -41,7 +52,8 @@ class Egress final : public Connectivity {
     bool open = false;
     Endpoint to;
   };
-  struct Dialled;  // a connection that is dialled or waits to be accepted
+  struct Dialled;  // a connection that is dialled, waits to be accepted, or carries
+  using Pair = std::pair<Endpoint, Endpoint>;  // the program's end, and what it asked for
 
   Task<> read_packets();
   void take_packets();
@@ -49,24 +61,23 @@ class Egress final : public Connectivity {
   Way judge(const Endpoint& to) const;
   void take_connection(std::string_view bytes, const Packet& packet);
   void take_datagram(const Packet& packet);
-  Task<> carry(std::string first_packet, Endpoint from, Way way);
-  Task<> accept_and_resolve(std::string first_packet, Endpoint from);
-  Task<Fd> let_in(std::string first_packet, Endpoint from);
+  Task<> carry(std::string first_packet, Pair ends, Way way);
+  Task<> accept_and_resolve(std::string first_packet, Pair ends);
+  Task<Fd> let_in(std::string first_packet, Pair ends);
   Task<> accept();
   Task<std::string> resolve(std::string query, bool over_tcp);
   Task<> answer_datagram(std::string query, Endpoint from);
   void block(const std::string& host, uint16_t port);
 
   Policy policy_;
-  Resolver& resolver_;
-  const Clock& clock_;
+  Shared shared_;
   Injector injector_;
   asio::posix::stream_descriptor packets_;
   asio::posix::stream_descriptor connections_;
   TrafficLog log_;
   NameBook names_;
-  std::map<Endpoint, std::shared_ptr<Dialled>> dialled_;  // by the program's end
-  size_t queries_ = 0;                                    // being answered
+  std::map<Pair, std::shared_ptr<Dialled>> dialled_;
+  size_t queries_ = 0;  // being answered
   TaskGroup tasks_;
   Datagrams datagrams_;
 };

@@ -16,8 +16,6 @@ namespace belljar::network {
 
 namespace {
 
-constexpr uint16_t kFirstPort = 1024;
-
 // Each connection has six descriptors, and half a MiB of pipes besides its sockets.
 constexpr size_t kMaxConnections = 256;
 

@@ -12,6 +12,8 @@
 
 namespace belljar::network {
 
+constexpr uint16_t kFirstPort = 1024;  // those below are privileged
+
 // A port of the host that nobody else gets as long as this exists.
 struct TakenPort {
   Fd listener;

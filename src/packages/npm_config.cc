@@ -164,7 +164,9 @@ net::TlsSettings read_tls(const Surroundings& host, const Settings& settings) {
   if (const std::string* file = host.variable("NODE_EXTRA_CA_CERTS");
       file != nullptr && !file->empty())
     add_file(*file, "NODE_EXTRA_CA_CERTS");
-  if (const Setting* ca = given(settings, "ca")) tls.ca_pem = ca->values;
+  if (const Setting* ca = given(settings, "ca")) {
+    for (const std::string& pem : ca->values) tls.ca.push_back({"`ca` from " + ca->source, pem});
+  }
   const auto strict = settings.find("strict-ssl");
   if (strict != settings.end() && strict->second.values.back() == "false")
     tls.verify = net::TlsSettings::Verify::no;

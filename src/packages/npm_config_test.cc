@@ -128,7 +128,10 @@ TEST_F(NpmConfigTest, CollectsAuthorities) {
   variable("NODE_EXTRA_CA_CERTS", second);
   const net::TlsSettings tls = read().http.tls;
   EXPECT_THAT(tls.ca_files, ElementsAre(first, second));
-  EXPECT_THAT(tls.ca_pem, ElementsAre("one\ntwo", "three"));
+  ASSERT_EQ(tls.ca.size(), 2u);
+  EXPECT_EQ(tls.ca[0].pem, "one\ntwo");
+  EXPECT_EQ(tls.ca[1].pem, "three");
+  EXPECT_EQ(tls.ca[1].where, "`ca` from " + directory_.path() + "/home/.npmrc");
   EXPECT_EQ(tls.verify, net::TlsSettings::Verify::no);
 }
 
@@ -136,7 +139,7 @@ TEST_F(NpmConfigTest, IgnoresAuthorityFilesThatDoNotExistAndNullValues) {
   user("cafile=/nonexistent.pem\nproxy=null\nca=null\nhttps-proxy=false\n");
   const NpmConfig config = read();
   EXPECT_TRUE(config.http.tls.ca_files.empty());
-  EXPECT_TRUE(config.http.tls.ca_pem.empty());
+  EXPECT_TRUE(config.http.tls.ca.empty());
   EXPECT_FALSE(config.http.proxy.for_https);
   EXPECT_EQ(config.http.tls.verify, net::TlsSettings::Verify::yes);
 }

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/id.h"
-#include "base/posix.h"
 #include "net/http_client.h"
 #include "packages/npm_config.h"
 
@@ -79,9 +78,8 @@ Registry::~Registry() = default;
 void Registry::read_configuration() {
   try {
     NpmConfig config = read_npm_config(host_);
-    net::TlsSettings& tls = config.http.tls;
-    for (const std::string& file : std::exchange(tls.ca_files, {}))
-      tls.ca_pem.push_back(read_file(file));
+    const std::string* system_file = host_.variable("SSL_CERT_FILE");
+    net::read_ca_files(config.http.tls, system_file != nullptr ? *system_file : "");
     configuration_ = [config] { return config; };
   } catch (const Error&) {
     configuration_ = [error = std::current_exception()]() -> NpmConfig {

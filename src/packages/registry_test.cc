@@ -80,6 +80,33 @@ TEST_F(RegistryTest, ReadsThePackageDocument) {
   EXPECT_THAT(seen.headers.at("accept"), HasSubstr("application/vnd.npm.install-v1+json"));
 }
 
+TEST_F(RegistryTest, NamesABrokenAuthorityFileThatItReadAhead) {
+  const std::string file = directory_.write("ca.pem", "not a certificate");
+  host_.environment["NODE_EXTRA_CA_CERTS"] = file;
+  Registry registry{host_};
+  registry.read_configuration();
+  EXPECT_THAT(error_of(registry.document("x")), HasSubstr(file));
+  EXPECT_EQ(code_, Code::invalid);
+}
+
+TEST_F(RegistryTest, TrustsAuthoritiesWhoseFilesItCannotReadAnyMore) {
+  const net::TestAuthority npms;
+  const net::TestAuthority systems;
+  for (const auto& [variable, authority] :
+       {std::pair{"NODE_EXTRA_CA_CERTS", &npms}, std::pair{"SSL_CERT_FILE", &systems}}) {
+    TestServer server{
+        [](const TestRequest&) { return http_answer(200, document_with("https://t/", "")); },
+        authority->issue("DNS:localhost,IP:127.0.0.1")};
+    const std::string file = directory_.write("ca.pem", authority->certificate());
+    host_.environment[variable] = file;
+    use(server);
+    registry_->read_configuration();
+    ASSERT_EQ(::unlink(file.c_str()), 0);
+    EXPECT_EQ(run(registry_->document("x")).versions.size(), 6u) << variable;
+    host_.environment.erase(variable);
+  }
+}
+
 TEST_F(RegistryTest, SelectsAsNpmDoes) {
   TestServer server{
       [](const TestRequest&) { return http_answer(200, document_with("https://t/", "")); }};

@@ -58,7 +58,9 @@ std::string command_not_found(std::string_view text) {
 }
 
 bool is_loopback(const ErrorReport& error) {
-  return error.has("127.0.0.1") || error.has("::1") || error.has("localhost");
+  if (error.has("127.0.0.1") || error.has("localhost")) return true;
+  // Many an address ends like the loopback's, and more have it within them.
+  return error.has(" ::1:") || error.has("'::1'") || error.has("[::1]");
 }
 
 bool may_write(std::string_view path) {

@@ -6,7 +6,6 @@ namespace belljar::tools {
 
 namespace {
 
-constexpr int64_t kFirstPort = 1024;
 constexpr size_t kMaxPorts = 32;  // of one sandbox: the host has only so many
 
 }  // namespace
@@ -22,9 +21,9 @@ Parameter port_parameter(std::string name, std::string purpose) {
 std::optional<uint16_t> read_port(const Arguments& arguments, const std::string& name) {
   if (!arguments.has(name)) return std::nullopt;
   const int64_t port = arguments.integer(name);
-  if (port != 0 && port < kFirstPort) {
+  if (port != 0 && port < network::kFirstPort) {
     fail(Code::invalid, "argument \"{}\" is {}; it must be 0 or an integer from {} to 65535", name,
-         port, kFirstPort);
+         port, network::kFirstPort);
   }
   return static_cast<uint16_t>(port);
 }

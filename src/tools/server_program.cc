@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "network/published_port.h"
 #include "tools/publishing.h"
 
 namespace belljar::tools {
@@ -86,7 +87,7 @@ std::vector<uint16_t> listening_ports(std::string_view table) {
     if (line.substr(remote + 5, 4) != " 0A ") continue;
     uint16_t port = 0;
     std::from_chars(line.data() + local + 1, line.data() + local + 5, port, 16);
-    if (port != 0) ports.insert(port);
+    if (port >= network::kFirstPort) ports.insert(port);  // lower ones are not the program's
   }
   return {ports.begin(), ports.end()};
 }

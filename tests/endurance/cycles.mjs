@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { descendants, memory, mounts } from '../e2e/lib/proc.mjs';
+import { holderOf, lockOf } from '../e2e/lib/slots.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { Connection } from './lib/connection.mjs';
-import { controlGroupsOf, descriptorsOf, holderOf, launcherOf, mountsOf, networksOf, sandboxedIn, slotOf } from './lib/slot.mjs';
+import { controlGroupsOf, descriptorsOf, launcherOf, mountsOf, networksOf, sandboxedIn, slotOf } from './lib/slot.mjs';
 import { Table } from './lib/table.mjs';
 
 const { values: options } = parseArgs({ options: {
@@ -135,7 +136,7 @@ table.note(['memory cgroups of the whole host, with dying ones', ...figures('gro
 
 await server.stop();
 const left = () => [...sandboxedIn(slot).map(({ name }) => name), ...controlGroupsOf(slot)];
-const isGone = () => ![undefined, launcher].includes(holderOf(slot)) || left().length === 0; // somebody else's by now
+const isGone = () => ![undefined, launcher].includes(holderOf(lockOf(slot))) || left().length === 0; // somebody else's by now
 const gone = await until('everything to be gone', isGone, 3_000).catch(() => false);
 table.check(['left after the end', '', '', gone ? 0 : left().length, ''], gone);
 table.finish(`${count.toLocaleString('en')} cycles of create, run and stop, ${parallel} at a time, in ${seconds.toFixed(0)} s (${((seconds * 1000) / count).toFixed(2)} ms each)`, options.report);

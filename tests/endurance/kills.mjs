@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { processes } from '../e2e/lib/proc.mjs';
+import { textOf } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
 import { Random } from './lib/random.mjs';
 import { sandboxedIn } from './lib/slot.mjs';
@@ -39,14 +39,19 @@ const kinds = {
 for (const kind of Object.values(kinds)) Object.assign(kind, { kills: 0, failures: 0, slowest: 0 });
 const moments = ['started', 'initialized', 'ran', 'session', 'background', 'wrote'];
 
-let neighbour = new Victim(runtime, { isBusy: false });
+let round = 0;
+const newNeighbour = () => new Victim(`the neighbour since kill ${round}`, runtime, { isBusy: false });
+let neighbour = newNeighbour();
 let victim;
 let buried = []; // those whose names the next start must remove
 
-const isAlive = (pid) => processes().some((process) => process.pid === pid && process.state !== 'Z');
+const sent = []; // the last signals, for whoever reads of a failure
 function send(pid, signal = 'SIGKILL') {
+  if (pid === undefined) return;
+  sent.push(`kill ${round}: ${signal} to ${textOf(`/proc/${pid}/comm`).trim() || 'nobody'} ${pid}`);
+  if (sent.length > 8) sent.shift();
   try {
-    if (pid !== undefined) process.kill(pid, signal);
+    process.kill(pid, signal);
   } catch (error) {
     if (error.code !== 'ESRCH') throw error; // it has ended by itself
   }
@@ -61,8 +66,10 @@ async function goneWithin2s(kind, list) {
   kind.slowest = Math.max(kind.slowest, performance.now() - since);
 }
 
-async function killInSandbox(kind) {
-  const chosen = victim.slot === undefined ? undefined : random.pick(kind.within(victim));
+// `share`, in [0, 1), chooses one of however many there are.
+async function killInSandbox(kind, share) {
+  const candidates = victim.slot === undefined ? [] : kind.within(victim);
+  const chosen = candidates[Math.floor(share * candidates.length)];
   if (!chosen) return; // too early
   send(chosen.pid);
   await goneWithin2s(kind, () => sandboxedIn(victim.slot).filter(({ pid, group }) => (chosen.isInit ? group === chosen.group : pid === chosen.pid)));
@@ -71,29 +78,39 @@ async function killInSandbox(kind) {
   if (!(await works())) await victim.checkAlive({ session: false });
 }
 
+// A server that has lost its launcher refuses to run anything, or, if it was not set up yet, to serve at all.
+async function checkWithoutLauncher() {
+  const { isError, text } = await within(2_000, 'an answer or the end', Promise.race([victim.server.run('1'), victim.server.exited]));
+  if (victim.end ? !victim.hasGivenUp : !isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text ?? 'it ended'}`);
+}
+
 async function killServers(kind) {
   const dying = kind.isDouble ? [victim, neighbour] : [victim];
   if (kind.isDouble) neighbour.remember();
-  for (const [pid, signal] of kind.signals(victim)) send(pid, signal);
-  if (kind.isDouble) neighbour = new Victim(runtime, { isBusy: false }); // while the other two are dying
-  for (const each of dying) await goneWithin2s(kind, () => each.survivors());
-  if (!isAlive(victim.server.pid)) return dying;
-  const { isError, text } = await within(2_000, 'an answer', victim.server.run('1'));
-  if (!isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text}`);
+  const signals = kind.signals(victim);
+  for (const [pid, signal] of signals) send(pid, signal);
+  if (kind.isDouble) neighbour = newNeighbour(); // while the other two are dying
+  const isKilled = ({ server }) => signals.some(([pid]) => pid === server.pid);
+  for (const each of dying) {
+    const own = { pid: each.server.pid, name: 'belljar' };
+    await goneWithin2s(kind, () => [...each.survivors(), ...(isKilled(each) && !each.end ? [own] : [])]);
+  }
+  if (!isKilled(victim)) await checkWithoutLauncher();
   return dying;
 }
 
-async function strike(kind, moment, delay) {
+async function strike(kind, moment, delay, share) {
   const due = buried.filter((each) => !each.isUnreaped());
-  victim = new Victim(runtime);
+  victim = new Victim('the victim', runtime);
   await victim.reached(moment);
   if (moments.indexOf(moment) >= moments.indexOf('ran')) checkRemoved(due); // it has set itself up
   await neighbour.reached('background');
   await sleep(delay); // this chooses the moment; nothing is waited for by time
+  if (victim.end) throw new Error('it ended before it was killed');
   victim.remember();
   const dying = kind.within ? [victim] : await killServers(kind);
-  if (kind.within) await killInSandbox(kind);
-  if (isAlive(victim.server.pid)) await victim.stop();
+  if (kind.within) await killInSandbox(kind, share);
+  if (!victim.end) await victim.stop();
   await goneWithin2s(kind, () => victim.survivors());
   for (const each of dying) each.checkFiles();
   buried.push(...dying);
@@ -109,21 +126,22 @@ function checkRemoved(due) {
 
 const started = performance.now();
 let names = []; // still to come in this round
-for (let i = 0; i < count; i++) {
+for (; round < count; round++) {
   if (names.length === 0) names = Object.keys(kinds);
   const [name] = names.splice(random.below(names.length), 1);
   const kind = kinds[name];
-  const [moment, delay] = [random.pick(moments), random.below(51)];
+  const [moment, delay, share] = [random.pick(moments), random.below(51), random.next()]; // always as many numbers: the next kill has its own
   kind.kills++;
   try {
-    await strike(kind, moment, delay);
+    await strike(kind, moment, delay, share);
   } catch (error) {
     kind.failures++;
-    console.log(`kill ${i}, ${name}, at "${moment}" + ${delay} ms: ${error.message}`);
+    console.log(`kill ${round}, ${name}, at "${moment}" + ${delay} ms: ${error.message.trim()}`);
+    for (const line of [victim, neighbour, ...sent]) console.log(`  ${line}`);
     for (const each of [victim, neighbour]) each.destroy();
-    neighbour = new Victim(runtime, { isBusy: false });
+    neighbour = newNeighbour();
   }
-  if ((i + 1) % 50 === 0) console.log(`${i + 1} kills, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  if ((round + 1) % 50 === 0) console.log(`${round + 1} kills, ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }
 const seconds = (performance.now() - started) / 1000;
 
@@ -132,7 +150,7 @@ for (const [name, { kills, failures, slowest }] of Object.entries(kinds)) {
   if (kills > 0) table.check([name, kills, failures, slowest.toFixed(0)], failures === 0);
 }
 await until('the host to reap the dead', () => !buried.some((each) => each.isUnreaped()));
-const last = new Victim(runtime, { isBusy: false });
+const last = new Victim('the last', runtime, { isBusy: false });
 await last.reached('background');
 const left = buried.flatMap((each) => each.leftovers());
 table.check(['names left after one more start', '', left.length, ''], left.length === 0);

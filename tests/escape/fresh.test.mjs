@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 
+import { tryToConnect } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { onlyThese, openJar, refusals } from './lib/jar.mjs';
 
@@ -111,13 +111,22 @@ test('ZY17 a program counts for its own sandbox, before its first byte runs', as
   await run;
 });
 
-test('ZY18 the inspector is not reachable from outside', async (t) => {
+test('ZY18 the inspector is open in its own sandbox, and not reachable from outside', async (t) => {
   const session = await jar.session(t);
-  const run = jar.server.call('run_js', { container_id: session, code: 'process.kill(process.pid, "SIGUSR1"); setTimeout(() => {}, 1200)', timeoutMs: 5000 });
-  const reach = (host) => new Promise((resolve) => connect({ host, port: 9229, timeout: 300 }, () => resolve('reached')).on('error', ({ code }) => resolve(code)).on('timeout', () => resolve('timeout')));
-  const hosts = ['127.0.0.1', ...Object.values(networkInterfaces()).flat().filter(({ family }) => family === 'IPv4').map(({ address }) => address)];
-  for (const host of hosts) assert.notEqual(await reach(host), 'reached', host);
-  const other = await jar.inside(() => new Promise((resolve) => net.connect(9229, '127.0.0.1', () => resolve('reached')).on('error', ({ code }) => resolve(code))));
-  assert.equal(other, 'ECONNREFUSED');
+  const code = `import { get } from 'node:http';
+    const ask = () => get('http://127.0.0.1:9229/json/version', (answer) => console.log('answered', answer.statusCode)).on('error', ask);
+    process.kill(process.pid, 'SIGUSR1');
+    ask();
+    setInterval(() => {}, 1000);`;
+  const run = jar.server.call('run_js', { container_id: session, code }, { _meta: { progressToken: 'inspector' } });
+  await jar.server.next('the inspector to answer its program', ({ params }) => params?.progressToken === 'inspector' && params.message.includes('answered 200'));
+  const hosts = ['127.0.0.1', '::1', ...Object.values(networkInterfaces()).flat().filter(({ family }) => family === 'IPv4').map(({ address }) => address)];
+  for (const host of hosts) assert.notEqual(await tryToConnect(9229, host), 'connected', host);
+  const reach = () => new Promise((resolve) => {
+    const socket = net.connect(9229, '127.0.0.1', () => resolve(socket.destroy() && 'connected')).on('error', ({ code }) => resolve(code));
+  });
+  assert.equal(await jar.inside(reach), 'ECONNREFUSED', 'from another sandbox');
+  assert.equal(await jar.inside(reach, { in: session }), 'connected', 'it was open all the time');
+  await jar.server.call('sandbox_stop', { container_id: session });
   await run;
 });

@@ -1,4 +1,4 @@
-// NW: a sandbox has a loopback interface of its own and no way to anything else.
+// NW: with the network off a sandbox has a loopback interface of its own and no way to anything else. What a policy lets through is in tests/network.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { until } from '../e2e/lib/wait.mjs';
 import { onlyThese, openJar, refusals } from './lib/jar.mjs';
 import { nr, onlyX64 } from './lib/syscalls.mjs';
 
-const jar = openJar();
+const jar = openJar({ env: { BELLJAR_NETWORK: 'none' } });
 const unreachable = ['ENETUNREACH', 'EADDRNOTAVAIL', 'ECONNREFUSED', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOTFOUND', 'ECONNRESET', 'ENODATA', 'ESERVFAIL', 'EREFUSED'];
 
 test('NW01 NW02 NW14 nothing on the network can be reached, by name or by address, with or without a proxy', async () => {

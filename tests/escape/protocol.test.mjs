@@ -87,18 +87,21 @@ test('MH10 IL10 an id of another server, a stopped one and one that never was ar
   assert.match((await other.call('sandbox_list')).text, new RegExp(foreign), 'and nobody has harmed it');
 });
 
-test('MH24 a request of one connection is not cancelled by another, nor told its progress', async () => {
+test('MH24 a request of one connection is not cancelled by another, nor told its progress', async (t) => {
   const client = connect(socketPath());
   let heard = '';
   client.on('data', (bytes) => (heard += bytes));
   client.on('error', () => {});
   client.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await until('the socket to answer', () => heard.includes('"id":1'));
-  jar.server.send({ id: 'mine', method: 'tools/call', params: { name: 'run_js_ephemeral', arguments: { code: 'console.log("begun"); setTimeout(() => console.log("finished"), 800)' }, _meta: { progressToken: 'mine' } } });
+  const container_id = await jar.session(t);
+  const code = 'import { existsSync } from "node:fs"; console.log("begun"); const wait = setInterval(() => { if (existsSync("go")) { clearInterval(wait); console.log("finished"); } }, 5)';
+  jar.server.send({ id: 'mine', method: 'tools/call', params: { name: 'run_js', arguments: { container_id, code }, _meta: { progressToken: 'mine' } } });
   await jar.server.next('its progress', ({ params }) => params?.progressToken === 'mine');
   for (const requestId of ['mine', '"mine"', 1]) client.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${JSON.stringify(requestId)}}}\n`);
   client.write('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":100}}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n');
   await until('the socket to answer again', () => heard.includes('"id":2'));
+  await jar.server.call('sandbox_write_files', { container_id, files: [{ path: 'go', content: '' }] });
   const { result } = await jar.server.answer('mine');
   client.destroy();
   assert.match(result.content[0].text, /finished/);

@@ -1,5 +1,5 @@
-// The results of the last run of tests/escape as Markdown: table.mjs TAP [DOCUMENT]. With a document (SECURITY.md) what is between
-// its two markers is replaced; else it is printed. Fails if an attack was neither tried nor excused.
+// The results of the last run of tests/escape, and of what tests/network tried, as Markdown: table.mjs TAP… [DOCUMENT]. With a document
+// (SECURITY.md) what is between its two markers is replaced; else it is printed. Fails if an attack was neither tried nor excused.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 
@@ -12,10 +12,11 @@ const titles = {
 const begin = '<!-- attacks:begin -->';
 const end = '<!-- attacks:end -->';
 
-const [tap, document] = process.argv.slice(2);
+const taps = process.argv.slice(2).filter((path) => path.endsWith('.tap'));
+const document = process.argv.slice(2).find((path) => !path.endsWith('.tap'));
 const outcomes = {}; // { id: set of outcomes of its tests }
 let controls = 0;
-for (const { name, outcome } of results(readFileSync(tap, 'utf8'))) {
+for (const { name, outcome } of taps.flatMap((tap) => results(readFileSync(tap, 'utf8')))) {
   if (/\bcontrol\b/.test(name)) controls += outcome === 'passed' ? 1 : 0;
   else for (const id of idsIn(name)) (outcomes[id] ??= new Set()).add(outcome);
 }

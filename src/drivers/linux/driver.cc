@@ -95,7 +95,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_or_explain(SandboxSpec spe
     co_return co_await make(std::move(spec), 0);
   } catch (const Error& e) {
     if (works_) throw;
-    fail_with(e.code(), with_fix(e.what()));
+    fail_with(e.code(), with_fix(e.what(), client_->facts()));
   }
 }
 

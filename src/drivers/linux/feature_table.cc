@@ -25,6 +25,12 @@ constexpr const char* kDelegate =
     "an ordinary user: start belljar where systemd delegates them (systemd-run --user --scope -p "
     "Delegate=yes belljar …).";
 
+// Nothing that the host lacks, so no row of the table.
+constexpr const char* kFewerServers =
+    "So many belljars run already that no user ids are left for another (the usual range of 65536 "
+    "is enough for 16 of one user). End one, or give the user a larger range in /etc/subuid and "
+    "/etc/subgid.";
+
 // clang-format off
 constexpr FeatureRow kTable[] = {
     {"user-namespace", "namespaces", Need::required, Trial::user_namespace, 0,
@@ -116,6 +122,10 @@ std::string fix_of(const FeatureRow& row, const HostFiles& host, Privileges priv
   return *row.fix == '\0' ? namespace_fix(host, privileges) : row.fix;
 }
 
+bool says(std::string_view failure, std::string_view words) {
+  return failure.find(words) != std::string_view::npos;
+}
+
 Feature describe(const FeatureRow& row, const launcher::Reply& found, const HostFiles& host) {
   Feature feature;
   feature.name = row.name;
@@ -131,8 +141,7 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
   feature.state = row.trial ? State::missing : State::degraded;
   feature.detail = row.otherwise;
   if (row.trial) feature.detail = std::strerror(error_of(row, found)) + (": " + feature.detail);
-  const bool root = (found.facts & launcher::kFactRoot) != 0;
-  feature.fix = fix_of(row, host, root ? Privileges::root : Privileges::ordinary_user);
+  feature.fix = fix_of(row, host, privileges_of(found.facts));
   return feature;
 }
 
@@ -140,6 +149,10 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
 
 std::span<const FeatureRow> feature_table() {
   return kTable;
+}
+
+Privileges privileges_of(uint32_t facts) {
+  return (facts & launcher::kFactRoot) != 0 ? Privileges::root : Privileges::ordinary_user;
 }
 
 std::vector<std::string> feature_names() {
@@ -177,9 +190,10 @@ Isolation isolation_of_facts(const launcher::Reply& facts) {
 std::string fix_for_failure(std::string_view failure, const HostFiles& host,
                             Privileges privileges) {
   for (const FeatureRow& row : kTable) {
-    if (*row.step == '\0' || failure.find(row.step) == std::string_view::npos) continue;
-    return fix_of(row, host, privileges);
+    if (*row.step != '\0' && says(failure, row.step)) return fix_of(row, host, privileges);
   }
+  if (says(failure, launcher::kTakeSlotStep) && says(failure, std::strerror(EUSERS)))
+    return kFewerServers;
   return "";
 }
 

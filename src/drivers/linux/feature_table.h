@@ -31,6 +31,9 @@ std::span<const FeatureRow> feature_table();
 // Every name and group that --require knows.
 std::vector<std::string> feature_names();
 
+// Whose launcher it is, from what it reports. belljar's own id says nothing: it may have changed.
+Privileges privileges_of(uint32_t facts);
+
 // What the table says of a host: `found` has the facts and the trials of the launcher. Rows about
 // facts are left out if there are none yet.
 std::vector<Feature> describe_features(const launcher::Reply& found, const HostFiles& host);

@@ -89,11 +89,11 @@ TEST(FeatureTable, WithoutSetUpOnlyTrialsAreReported) {
   EXPECT_THAT(feature(found, "user-namespace").fix, HasSubstr("CONFIG_USER_NS"));
 }
 
+std::string fix(const char* failure) {
+  return fix_for_failure(failure, HostFiles{"/nowhere"}, Privileges::ordinary_user);
+}
+
 TEST(FeatureTable, AFailedStepLeadsToTheFixOfItsFeature) {
-  const HostFiles host{"/nowhere"};
-  const auto fix = [&host](const char* failure) {
-    return fix_for_failure(failure, host, Privileges::ordinary_user);
-  };
   EXPECT_THAT(fix("prepare: make the owner's user namespace: Operation not permitted"),
               HasSubstr("CONFIG_USER_NS"));
   EXPECT_THAT(fix("create: mount the root: No such device"), HasSubstr("modprobe overlay"));
@@ -101,6 +101,17 @@ TEST(FeatureTable, AFailedStepLeadsToTheFixOfItsFeature) {
               HasSubstr("Delegate=yes"));
   EXPECT_THAT(fix("create: mount /proc: Operation not permitted"), HasSubstr("covers parts of"));
   EXPECT_THAT(fix("something else"), IsEmpty());
+}
+
+TEST(FeatureTable, WhoHasAsManyServersAsItsIdsAllowIsToldSo) {
+  EXPECT_THAT(fix("take a slot among the launchers: Too many users"),
+              AllOf(HasSubstr("End one"), HasSubstr("/etc/subuid")));
+  EXPECT_THAT(fix("take a slot among the launchers: Operation not permitted"), IsEmpty());
+}
+
+TEST(FeatureTable, TheLauncherSaysWhoseItIs) {
+  EXPECT_EQ(privileges_of(~0u), Privileges::root);
+  EXPECT_EQ(privileges_of(~launcher::kFactRoot), Privileges::ordinary_user);
 }
 
 TEST(FeatureTable, GroupsCanBeNamedToo) {

@@ -40,37 +40,47 @@ void LauncherClient::read_when_ready() {
 }
 
 void LauncherClient::read_replies() {
+  const Received last = take_replies();
+  dispatch_taken();
+  if (last == Received::nothing) return read_when_ready();
+  lost();
+}
+
+Received LauncherClient::take_replies() {
   for (;;) {
-    Reply reply{};
-    Fd fd;
-    const ssize_t size = receive(reply, fd);
-    if (size == sizeof reply) {
-      dispatch(reply, std::move(fd));
-      continue;
-    }
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))
-      return read_when_ready();
-    return lost();
+    Answer& next = taken_.emplace_back();
+    const Received received = receive_reply(socket_.native_handle(), next.reply, {&next.fd, 1});
+    if (received == Received::reply) continue;
+    taken_.pop_back();
+    return received;
   }
 }
 
-ssize_t LauncherClient::receive(Reply& reply, Fd& fd) {
-  iovec part{&reply, sizeof reply};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = ::recvmsg(socket_.native_handle(), &message, MSG_CMSG_CLOEXEC);
-  const cmsghdr* rights = size < 0 ? nullptr : CMSG_FIRSTHDR(&message);
-  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(rights), sizeof number);
-    fd.reset(number);
+void LauncherClient::dispatch_taken() {
+  while (!taken_.empty()) {
+    Answer next = std::move(taken_.front());
+    taken_.pop_front();
+    dispatch(next.reply, std::move(next.fd));
   }
-  return size;
+}
+
+// A launcher with much to say waits until we have read it, and reads nothing meanwhile. If we only
+// waited for it, too, that would be for ever. Its replies are dealt with later, because the caller
+// is in the middle of something.
+bool LauncherClient::send(const Request& request, std::string_view payload,
+                          std::span<const int> fds) {
+  for (;;) {
+    const Sent sent = send_request(socket_.native_handle(), request, payload, fds);
+    if (sent != Sent::full) return sent == Sent::yes;
+    pollfd wait{socket_.native_handle(), POLLIN | POLLOUT, 0};
+    ::poll(&wait, 1, 1000);
+    const bool had_none = taken_.empty();
+    take_replies();
+    if (!had_none || taken_.empty()) continue;
+    asio::post(socket_.get_executor(), [this, alive = alive_] {
+      if (*alive) dispatch_taken();
+    });
+  }
 }
 
 void LauncherClient::dispatch(const Reply& reply, Fd fd) {
@@ -87,6 +97,7 @@ void LauncherClient::dispatch(const Reply& reply, Fd fd) {
     if (at != sandboxes_.end()) *at->second = true;
     return;
   }
+  facts_ = reply.facts;
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
   at->second->answer.reply = reply;
@@ -108,35 +119,6 @@ void LauncherClient::lost() {
   for (const auto& [id, dead] : sandboxes_) *dead = true;
   reply.status = SIGKILL;  // with the launcher every sandbox died
   for (const auto& [key, handler] : std::exchange(exits_, {})) handler(reply);
-}
-
-bool LauncherClient::send(Request& request, const std::string& payload,
-                          const std::vector<int>& fds) noexcept {
-  iovec parts[] = {{&request, sizeof request}, {const_cast<char*>(payload.data()), payload.size()}};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * launcher::kMaxFds)] = {};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = payload.empty() ? 1 : 2;
-  if (!fds.empty()) {
-    message.msg_control = control;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
-    cmsghdr* part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
-    std::memcpy(CMSG_DATA(part), fds.data(), sizeof(int) * fds.size());
-  }
-  for (;;) {
-    if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL) >= 0) return true;
-    if (errno == ENOMEM || errno == ENOBUFS) {
-      ::usleep(1000);  // there will be memory for a message soon
-      continue;
-    }
-    if (errno != EAGAIN && errno != EINTR) return false;
-    // The launcher never waits for us, so a full socket empties in microseconds.
-    pollfd wait{socket_.native_handle(), POLLOUT, 0};
-    ::poll(&wait, 1, 1000);
-  }
 }
 
 Task<LauncherClient::Answer> LauncherClient::ask(Request request, std::string payload,

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/task.h"
 #include "drivers/linux/launcher/protocol.h"
 #include "drivers/linux/launcher_process.h"
+#include "drivers/linux/launcher_socket.h"
 
 namespace belljar::linux_driver {
 
@@ -44,6 +48,9 @@ class LauncherClient {
   }
   void unwatch(uint64_t sandbox) { sandboxes_.erase(sandbox); }
 
+  // What the launcher last said about itself and the host (launcher::Fact).
+  uint32_t facts() const { return facts_; }
+
   // Tells the launcher to destroy everything and waits until it has ended, `limit` at most.
   Task<> shut_down(milliseconds limit);
 
@@ -51,16 +58,18 @@ class LauncherClient {
   struct Pending;
   void read_when_ready();
   void read_replies();
-  ssize_t receive(launcher::Reply& reply, Fd& fd);
+  Received take_replies();
+  void dispatch_taken();
   void dispatch(const launcher::Reply& reply, Fd fd);
   void lost();
-  bool send(launcher::Request& request, const std::string& payload,
-            const std::vector<int>& fds) noexcept;
+  bool send(const launcher::Request& request, std::string_view payload, std::span<const int> fds);
 
   asio::posix::stream_descriptor socket_;
   asio::posix::stream_descriptor pidfd_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false once this object is gone
   bool lost_ = false;
+  uint32_t facts_ = 0;
+  std::deque<Answer> taken_;  // received, but not dispatched yet
   uint32_t next_serial_ = 1;
   std::map<uint32_t, std::shared_ptr<Pending>> pending_;
   std::map<std::pair<uint64_t, uint64_t>, ExitHandler> exits_;

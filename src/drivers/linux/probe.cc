@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "drivers/linux/feature_table.h"
 #include "drivers/linux/host_checks.h"
@@ -21,13 +20,12 @@ std::string kernel_release() {
   return ::uname(&name) == 0 ? name.release : "unknown";
 }
 
-std::string known_fix(const std::string& failure) {
-  const auto privileges = ::geteuid() == 0 ? Privileges::root : Privileges::ordinary_user;
-  return fix_for_failure(failure, HostFiles{}, privileges);
+std::string known_fix(const std::string& failure, uint32_t facts) {
+  return fix_for_failure(failure, HostFiles{}, privileges_of(facts));
 }
 
 // The features one by one say what is there; this one says that together they make a sandbox.
-Feature describe_sandbox(const std::optional<std::string>& failure) {
+Feature describe_sandbox(const std::optional<std::string>& failure, uint32_t facts) {
   Feature feature;
   feature.name = "sandbox";
   feature.detail = failure.value_or(
@@ -36,7 +34,7 @@ Feature describe_sandbox(const std::optional<std::string>& failure) {
       "and passed the check of its posture");
   if (failure) {
     feature.state = Feature::State::missing;
-    feature.fix = known_fix(*failure);
+    feature.fix = known_fix(*failure, facts);
     if (feature.fix.empty()) feature.fix = "See the step that the message names.";
   }
   return feature;
@@ -60,14 +58,15 @@ Capabilities describe_host(const launcher::Reply& found,
   Capabilities capabilities;
   capabilities.driver = "native";
   capabilities.features = describe_features(found, host);
-  capabilities.features.insert(capabilities.features.begin(), describe_sandbox(failure));
+  capabilities.features.insert(capabilities.features.begin(),
+                               describe_sandbox(failure, found.facts));
   capabilities.settings = check_settings(host);
   capabilities.kernel = check_kernel(kernel_release());
   return capabilities;
 }
 
-std::string with_fix(const std::string& failure) {
-  const std::string fix = known_fix(failure);
+std::string with_fix(const std::string& failure, uint32_t facts) {
+  const std::string fix = known_fix(failure, facts);
   return fix.empty() ? failure : fmt::format("{}. To fix it: {}", failure, fix);
 }
 

@@ -15,7 +15,8 @@ Task<> try_a_program(Sandbox& sandbox);
 // first sandbox could not be made or used, if that is so.
 Capabilities describe_host(const launcher::Reply& found, const std::optional<std::string>& failure);
 
-// The launcher's message, with what the operator can do about it if that is known.
-std::string with_fix(const std::string& failure);
+// The launcher's message, with what the operator can do about it if that is known. `facts` are
+// those that the launcher sent.
+std::string with_fix(const std::string& failure, uint32_t facts);
 
 }  // namespace belljar::linux_driver

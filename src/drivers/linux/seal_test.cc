@@ -9,11 +9,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "drivers/linux/launcher_socket.h"
 
 namespace belljar::linux_driver {
 namespace {
@@ -39,24 +39,12 @@ class SealedLauncher : public testing::Test {
 
   // The error with which the launcher answers; 0 if it does what it is asked.
   int ask(const Request& request, int fd = -1) const {
-    Request copy = request;
-    iovec part{&copy, sizeof copy};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (fd >= 0) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      cmsghdr* rights = CMSG_FIRSTHDR(&message);
-      rights->cmsg_level = SOL_SOCKET;
-      rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof fd);
-      std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    }
-    sys(::sendmsg(launcher_.socket.get(), &message, 0), "ask");
+    const size_t count = fd < 0 ? 0 : 1;
+    if (send_request(launcher_.socket.get(), request, {}, {&fd, count}) != Sent::yes)
+      fail_errno(errno, "ask");
     Reply reply{};
-    sys(::recv(launcher_.socket.get(), &reply, sizeof reply, 0), "hear");
+    if (receive_reply(launcher_.socket.get(), reply, {}) != Received::reply)
+      fail(Code::unavailable, "the launcher has ended");
     return reply.type == ReplyType::done ? 0 : reply.error;
   }
 
@@ -117,6 +105,22 @@ TEST_F(SealedLauncher, SurvivesMessagesThatAreNone) {
   EXPECT_EQ(reply.error, EBADMSG);
   EXPECT_EQ(ask(Request{}), EBADMSG);
   EXPECT_EQ(prepare(root_ + "/data/runtime"), 0) << "and serves on";
+}
+
+TEST(Launcher, SaysWhetherItIsRootBeforeItIsSetUp) {
+  const LauncherProcess launcher = start_launcher(launcher_path());
+  const auto facts = [&launcher](RequestType type) {
+    Request request{};
+    request.type = type;
+    EXPECT_EQ(send_request(launcher.socket.get(), request, {}, {}), Sent::yes);
+    Reply reply{};
+    EXPECT_EQ(receive_reply(launcher.socket.get(), reply, {}), Received::reply);
+    return reply.facts;
+  };
+  const uint32_t before = facts(RequestType{});
+  const uint32_t after = facts(RequestType::prepare);
+  EXPECT_EQ(before, after & launcher::kFactRoot);
+  EXPECT_NE(before, after) << "it is set up, and says more";
 }
 
 TEST_F(SealedLauncher, HandsOutTheNamespaceAndAReadableView) {

@@ -43,8 +43,8 @@ export class Server {
     child.stderr.on('data', (text) => (this.stderr += text));
     child.stdin.on('error', () => {}); // tests end the server on purpose
     this.exited = new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal })));
-    this.exited.then(() => {
-      for (const { reject } of this.waiting) reject(new Error(`belljar ended. stderr:\n${this.stderr}`));
+    this.exited.then(({ code, signal }) => {
+      for (const { reject } of this.waiting) reject(new Error(`belljar ended (process ${this.pid}, ${signal ?? `status ${code}`}). stderr:\n${this.stderr}`));
     });
   }
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 
 import { marker } from '../../e2e/lib/belljar.mjs';
 import { descendants, processes, processesWith } from '../../e2e/lib/proc.mjs';
+import { holderOf, lockOf } from '../../e2e/lib/slots.mjs';
 import { Server } from '../../e2e/lib/stdio.mjs';
 import { until, within } from '../../e2e/lib/wait.mjs';
-import { controlGroupsOf, holderOf, isDead, keeperOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
+import { controlGroupsOf, isDead, keeperOf, launcherOf, sandboxedIn, slotOf } from './slot.mjs';
 
 const kept = 'written by the host, before any sandbox\n';
 
@@ -17,7 +18,8 @@ export class Victim {
   #events = new Map();
 
   // `directory` holds what belljar keeps at run time; FILES_DIR is below it. One that is not busy has its session only.
-  constructor(directory, { isBusy = true } = {}) {
+  constructor(name, directory, { isBusy = true } = {}) {
+    this.name = name; // for whoever reads of a failure
     this.runtime = directory;
     this.isBusy = isBusy;
     this.files = mkdtempSync(join(directory, 'files-'));
@@ -47,6 +49,7 @@ export class Victim {
   async #work() {
     this.#reach('started');
     await this.server.initialize();
+    this.isSetUp = true;
     this.#reach('initialized');
     await this.#succeed('run_js_ephemeral', { code: `console.log(1) // ${this.word}` });
     this.#reach('ran');
@@ -55,7 +58,7 @@ export class Victim {
     const stubborn = `trap "" TERM HUP INT QUIT PIPE; while :; do sleep 1; done; : ${this.word}`;
     const code = `import { spawn } from 'node:child_process';
       spawn('/bin/sh', ['-c', ${JSON.stringify(stubborn)}], { detached: true, stdio: 'ignore' }); setInterval(() => {}, 1000);`;
-    this.background = this.server.call('run_js', { container_id: this.session, code, timeoutMs: 120_000 });
+    this.background = this.server.call('run_js', { container_id: this.session, code, timeoutMs: 600_000 });
     this.background.catch(() => {});
     await until('the background process', () => processesWith(this.word).length > 0);
     this.#reach('background');
@@ -77,6 +80,25 @@ export class Victim {
     }
   }
 
+  // How the server ended; undefined until its parent, which is this process, has heard of it. /proc is no witness: a
+  // process that was killed looks alive there until the kernel gets round to it.
+  get end() {
+    const { exitCode, signalCode } = this.server.child;
+    return signalCode ?? (exitCode === null ? undefined : `status ${exitCode}`);
+  }
+
+  // Whether it ended as one must that cannot get a launcher: at its start, and with words.
+  get hasGivenUp() {
+    return !this.isSetUp && this.end === 'status 1' && this.server.stderr.includes('the launcher has ended');
+  }
+
+  toString() {
+    const numbers = `belljar ${this.server.pid}, launcher ${this.launcher ?? 'unknown'}, slot ${this.slot ?? 'unknown'}`;
+    const work = this.error ? `; its work failed: ${this.error.message.trim()}` : '';
+    const words = this.server.stderr.trim();
+    return `${this.name} (${numbers}): ${this.end ? `ended, ${this.end}` : 'lives'}${work}${words && `; stderr: ${words}`}`;
+  }
+
   // To be called before it is killed: what is there now belongs to it, and must not outlive it.
   remember() {
     this.launcher = launcherOf(this.server.pid);
@@ -86,7 +108,7 @@ export class Victim {
   }
 
   #ownsSlot() {
-    return this.slot !== undefined && [undefined, this.launcher].includes(holderOf(this.slot));
+    return this.slot !== undefined && [undefined, this.launcher].includes(holderOf(lockOf(this.slot)));
   }
 
   // Its living processes, told by parent, by command line, by user id and by control group.
@@ -136,7 +158,8 @@ export class Victim {
   // After a failed check: whatever is left of it must not disturb the next.
   destroy() {
     this.stopping = true;
-    for (const { pid } of [...(this.descendants ? this.survivors() : []), this.server]) {
+    this.server.child.kill('SIGKILL'); // unlike its number, which may be another's by now
+    for (const { pid } of this.descendants ? this.survivors() : []) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {} // it has ended

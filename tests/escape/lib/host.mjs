@@ -2,28 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { belljar } from '../../e2e/lib/belljar.mjs';
-import { descendants } from '../../e2e/lib/proc.mjs';
+import { descendants, pids, textOf } from '../../e2e/lib/proc.mjs';
+import { cgroupRootsOf, holderOf, openLocks, roleIn } from '../../e2e/lib/slots.mjs';
 import { until } from '../../e2e/lib/wait.mjs';
 
-const read = (path) => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-};
-const target = (link) => {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return ''; // a descriptor that was closed meanwhile
-  }
-};
 export const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 // The Node.js that sandboxes of the default image run, as a file of the host.
@@ -32,19 +19,14 @@ export function hostNode(version) {
   return join(data, 'runtimes', version.replace(/^v/, ''), 'bin/node');
 }
 
-const firstId = 0x60000000; // kFirstId and kIdsPerSlot of slot.h
-const idsPerSlot = 65536;
-const idsPerSandbox = 16; // the first is init's, the second the programs'
 // tests/rootless/run: belljar is this user's, who has nothing else running, and perhaps a range of ids.
 const user = process.env.E2E_USER === undefined ? undefined : Number(process.env.E2E_USER);
 // With one id programs are init's and the skeleton's owner: they may signal the one in vain and change copies of the other.
 export const oneId = process.env.BELLJAR_ROOTLESS === 'plain';
 const subordinate = { first: 700_000, count: 65536 };
-const cgroupMounts = () =>
-  [...read('/proc/self/mountinfo').matchAll(/^(?:\S+ ){4}(\S+) .* - cgroup2? /gm)].map(([, point]) => point);
 // Without those that end-to-end tests make (lib/directories.mjs), which may run at the same time.
-const mounts = () => new Set(read('/proc/self/mountinfo').trim().split('\n').filter((line) => !line.split(' ')[4].startsWith(join(tmpdir(), 'belljar-e2e-'))));
-const modules = () => read('/proc/modules').split('\n').map((line) => line.split(' ')[0]).sort().join(' ');
+const mounts = () => new Set(textOf('/proc/self/mountinfo').trim().split('\n').filter((line) => !line.split(' ')[4].startsWith(join(tmpdir(), 'belljar-e2e-'))));
+const modules = () => textOf('/proc/modules').split('\n').map((line) => line.split(' ')[0]).sort().join(' ');
 const interfaces = () => readdirSync('/sys/class/net').sort().join(' ');
 
 // Files of the base layer, as the kernel has them in its cache, from where all sandboxes read them. Of a large one the
@@ -92,38 +74,30 @@ export class Watch {
   adopt(pid) {
     this.server = pid;
     this.launcher = descendants(pid).find(({ name }) => name.startsWith('belljar-launch')).pid;
-    for (const fd of readdirSync(`/proc/${this.launcher}/fd`)) {
-      const match = /\/belljar(?:-\d+)?\/(\d+)\.lock$/.exec(target(`/proc/${this.launcher}/fd/${fd}`));
-      if (match) [this.lock, this.slot] = [target(`/proc/${this.launcher}/fd/${fd}`), Number(match[1])];
-    }
+    ({ lock: this.lock, slot: this.slot } = openLocks(this.launcher)[0] ?? {});
     assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
   }
 
   // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
   isTakenByOthers() {
-    const inode = statSync(this.lock, { throwIfNoEntry: false })?.ino;
-    const holder = new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\S+:${inode} `).exec(read('/proc/locks'))?.[1];
-    return holder !== undefined && Number(holder) !== this.launcher;
+    const holder = holderOf(this.lock);
+    return holder !== undefined && holder !== this.launcher;
   }
 
   // Living processes with the ids of our sandboxes, whoever their parent is: { inits, programs }.
   sandboxed() {
     const found = { inits: [], programs: [] };
-    for (const name of readdirSync('/proc')) {
-      const status = /^\d+$/.test(name) ? read(`/proc/${name}/status`) : '';
+    for (const pid of pids()) {
+      const status = textOf(`/proc/${pid}/status`);
       const kind = /^State:\t[^ZX]/m.test(status) && this.#kind(status);
-      if (kind) found[kind].push(`${name} ${read(`/proc/${name}/comm`).trim()}`);
+      if (kind) found[kind].push(`${pid} ${textOf(`/proc/${pid}/comm`).trim()}`);
     }
     return found;
   }
 
   #kind(status) {
     const uid = Number(/^Uid:\t(\d+)/m.exec(status)[1]);
-    if (user === undefined) {
-      const id = uid - (firstId + this.slot * idsPerSlot);
-      if (id < 0 || id >= idsPerSlot) return undefined;
-      return id % idsPerSandbox === 0 ? 'inits' : 'programs';
-    }
+    if (user === undefined) return { init: 'inits', program: 'programs' }[roleIn(this.slot, uid)];
     if (uid !== user && (uid < subordinate.first || uid >= subordinate.first + subordinate.count)) return undefined;
     // Its numbers from the host's pid namespace down: ours are in the launcher's, sandboxes one below.
     const numbers = /^NSpid:\t(.*)$/m.exec(status)[1].split('\t');
@@ -137,7 +111,7 @@ export class Watch {
   }
 
   cgroups() {
-    return cgroupMounts().map((mount) => `${mount}/belljar/${this.slot}`).filter((path) => existsSync(path));
+    return cgroupRootsOf(this.slot);
   }
 
   checkFiles() {
@@ -165,7 +139,7 @@ export class Watch {
   async checkGone() {
     assert.equal(baseLayer(), this.baseLayer, 'the base layer has the same content as before');
     assert.deepEqual(complaints()?.filter((line) => !this.complaints?.includes(line)) ?? [], [], 'the kernel has not complained');
-    await until('the launcher to end', () => !read(`/proc/${this.launcher}/cmdline`), 3_000);
+    await until('the launcher to end', () => !textOf(`/proc/${this.launcher}/cmdline`), 3_000);
     await until('all sandboxed processes to end', () => !this.hasSandboxes(), 3_000);
     await until('the cgroups to be removed', () => this.isTakenByOthers() || this.cgroups().length === 0, 3_000);
   }

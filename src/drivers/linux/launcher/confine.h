@@ -14,7 +14,6 @@ namespace belljar::launcher {
 // Ids inside a sandbox. Each stands for a host id that no other live sandbox has.
 constexpr unsigned kInitId = 0;     // pid 1, and the owner of what programs may not change
 constexpr unsigned kNodeId = 1000;  // programs
-constexpr unsigned kIdsPerSandbox = 16;
 
 // Closes every descriptor but the `count` ones listed, which must be sorted and distinct.
 int close_all_but(const int* keep, size_t count);

@@ -111,7 +111,6 @@ void Launcher::handle(Message& message) {
 
 void Launcher::examine(const Request& request) const {
   Reply reply = make_reply(ReplyType::done, request.serial, 0);
-  if (place_.is_root) reply.facts |= kFactRoot;
   try_features(reply.trials);
   send(reply);
 }
@@ -137,7 +136,7 @@ SandboxIds Launcher::ids_for(unsigned block, bool with_files) const {
   SandboxIds ids;
   ids.are_own = place_.has_own_ids();
   if (!ids.are_own) return ids;  // init and programs are the caller, 0 in every namespace above
-  ids.init = block * kIdsPerSandbox;
+  ids.init = block * slot_.ids_per_sandbox;
   ids.node = ids.init + 1;
   ids.node_here = slot_.first_id + ids.node;
   if (with_files && !place_.is_root) {

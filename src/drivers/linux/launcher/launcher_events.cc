@@ -229,9 +229,10 @@ Reply Launcher::make_reply(ReplyType type, uint32_t serial, uint64_t sandbox) co
   reply.type = type;
   reply.serial = serial;
   reply.sandbox = sandbox;
+  reply.facts = place_.is_root ? kFactRoot : 0u;
   if (!set_up_done_) return reply;
-  reply.facts = cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u) |
-                (place_.has_own_ids() ? kFactOwnIds : 0u) | (place_.is_root ? kFactRoot : 0u);
+  reply.facts |= cgroups_.facts() | (full_proc_ ? kFactFullProc : 0u) |
+                 (place_.has_own_ids() ? kFactOwnIds : 0u);
   reply.landlock_abi = landlock_abi_;
   return reply;
 }

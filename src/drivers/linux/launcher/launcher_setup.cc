@@ -12,7 +12,7 @@ namespace belljar::launcher {
 int Launcher::set_up(std::string& step) {
   step = place_.step;
   if (place_.error != 0) return place_.error;
-  step = "take a slot among the launchers";
+  step = kTakeSlotStep;
   std::string missing;
   int error = EBUSY;
   // The sandboxes of a launcher that was killed may still be dying; their slot is left to a later
@@ -25,7 +25,7 @@ int Launcher::set_up(std::string& step) {
     step = "find cgroup controllers: no " + missing;
     return error;
   }
-  id_blocks_.resize(slot_.id_count / kIdsPerSandbox);
+  id_blocks_.resize(slot_.id_count / slot_.ids_per_sandbox);
   clean_free_slots(slot_, cgroups_);
   step = "compile the seccomp filters";
   if ((error = compile_filters(filters_)) != 0) return error;

@@ -91,11 +91,10 @@ int become_root_of_own_namespace(Place& place) {
   return ::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) == 0 ? 0 : errno;
 }
 
-// Waits for the launcher. When belljar ends, the launcher has some time to remove everything and
-// end too; one that does not, because somebody has stopped it, is killed, and with it every
-// sandbox.
+// Waits for the launcher. When belljar ends, the launcher, woken if somebody has stopped it, has
+// some time to remove everything and end too; then it is killed, and with it every sandbox.
 [[noreturn]] void keep(pid_t launcher, const Fd& belljar) {
-  constexpr int kMillisToTidyUp = 1500;
+  constexpr int kMillisToTidyUp = 1000;
   ::prctl(PR_SET_NAME, "belljar-keeper", 0, 0, 0);
   const Fd ended{pidfd_open(launcher)};
   // belljar must see the launcher's end of the socket close.
@@ -105,7 +104,10 @@ int become_root_of_own_namespace(Place& place) {
   pollfd waits[] = {{ended.get(), POLLIN, 0}, {belljar.get(), POLLIN, 0}};
   while (::poll(waits, std::size(waits), -1) < 0 && errno == EINTR) {
   }
-  if (waits[0].revents == 0 && ::poll(waits, 1, kMillisToTidyUp) <= 0) ::kill(launcher, SIGKILL);
+  if (waits[0].revents == 0) {
+    ::kill(launcher, SIGCONT);
+    if (::poll(waits, 1, kMillisToTidyUp) <= 0) ::kill(launcher, SIGKILL);
+  }
   int status = 0;
   while (::waitpid(launcher, &status, 0) < 0 && errno == EINTR) {
   }

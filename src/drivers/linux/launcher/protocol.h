@@ -104,7 +104,11 @@ constexpr const char* kMapOwnerStep = "map the owner of the files directory";
 // The step that fails where the kernel has no transparent proxying for a network namespace.
 constexpr const char* kGateStep = "lead the network to the gate";
 
-// Which way the launcher took where hosts differ. Sent with the answer to `prepare`.
+// The step that fails with EUSERS where so many launchers run already that no ids are left.
+constexpr const char* kTakeSlotStep = "take a slot among the launchers";
+
+// Which way the launcher took where hosts differ. Sent with every answer; before the launcher is
+// set up there is none but kFactRoot.
 enum Fact : uint32_t {
   kFactCgroupV2 = 1 << 0,    // limits are set in cgroup v2; otherwise v1
   kFactCgroupKill = 1 << 1,  // processes are killed with cgroup.kill; otherwise freezer and SIGKILL

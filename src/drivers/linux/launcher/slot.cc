@@ -67,6 +67,7 @@ int take_slot(const Place& place, Slot& slot, unsigned first) {
   slot.id_count = place.is_root         ? kIdsPerSlot
                   : place.has_own_ids() ? kIdsPerRootlessSlot
                                         : place.id_count;
+  slot.ids_per_sandbox = place.is_root ? kIdsPerSandbox : kIdsPerRootlessSandbox;
   const unsigned slots = place.has_own_ids() ? place.id_count / slot.id_count : kSlots;
   for (unsigned number = first; number < slots; ++number) {
     slot.lock = try_lock(slot.directory.get(), name_of(number), O_CREAT);

@@ -11,7 +11,10 @@ constexpr unsigned kSlots = 1024;
 constexpr unsigned kIdsPerSlot = 65536;
 constexpr unsigned kFirstId =
     0x60000000;  // far above real users and the ranges that distributions hand out
-constexpr unsigned kIdsPerRootlessSlot = 4096;  // of the 65536 that users usually have
+constexpr unsigned kIdsPerSandbox = 16;
+// A user usually has 65536 ids for everything: 16 launchers with 2047 sandboxes each.
+constexpr unsigned kIdsPerRootlessSlot = 4096;
+constexpr unsigned kIdsPerRootlessSandbox = 2;  // init's and the programs'
 
 // A launcher's number among those of the host's root, or of one user: it names its cgroups and its
 // range of ids. Held by a lock on a file, which the kernel releases however the launcher ends.
@@ -19,6 +22,7 @@ struct Slot {
   unsigned number = 0;
   unsigned first_id = 0;  // as the launcher's user namespace numbers them
   unsigned id_count = 0;
+  unsigned ids_per_sandbox = kIdsPerSandbox;
   Fd directory;
   Fd lock;
 };
