@@ -75,6 +75,18 @@ TEST_F(ConfigTest, ABadValueIsAnErrorThatNamesWhereItStandsAndWhatItMayBe) {
     EXPECT_NE(message_of({{"cpus", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, PortsArePublishedOnAnAddress) {
+  EXPECT_TRUE(load_config({}, file_).config.tools.publish_address.is_loopback());
+  ::setenv("BELLJAR_PUBLISH_ADDRESS", "::", 1);
+  EXPECT_EQ(load_config({}, file_).config.tools.publish_address.to_string(), "::");
+  for (const char* bad : {"", "localhost", "127.0.0.1:80", "[::1]", "fe80::1%lo", "1.2.3"}) {
+    EXPECT_EQ(message_of({{"publish-address", bad}}, file_),
+              fmt::format("--publish-address is \"{}\"; it must be an IPv4 or IPv6 address such as "
+                          "127.0.0.1, 0.0.0.0 or ::1",
+                          bad));
+  }
+}
+
 TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
   EXPECT_TRUE(load_config({}, file_).config.require.empty());
   const Config config = load_config({{"require", "landlock,limits"}}, file_).config;

@@ -8,6 +8,7 @@
 #include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
+#include "base/log.h"
 #include "mcp/server.h"
 #include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
@@ -34,6 +35,14 @@ mcp::ServerInfo server_info() {
   return {"belljar", kVersion, "belljar: JavaScript under glass", kInstructions};
 }
 
+void warn_of_open_ports(const asio::ip::address& address) {
+  if (address.is_loopback()) return;
+  log::warning(
+      "publish-address is {}: whoever reaches this host there reaches the ports that sandboxes "
+      "publish, and so the untrusted programs behind them",
+      address.to_string());
+}
+
 Task<> stop_on_signal(mcp::StdioTransport& transport) {
   asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM, SIGHUP};
   co_await signals.async_wait(asio::use_awaitable);
@@ -49,6 +58,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   Wiring wiring{executor, config, std::move(foundation)};
   co_await require_features(wiring.driver(), config.require);
   mcp::Server server{server_info()};
+  warn_of_open_ports(config.tools.publish_address);
   tools::Settings settings = config.tools;
   settings.downloads_dir = wiring.data_dir() + "/downloads";
   const tools::Context context{

@@ -122,6 +122,27 @@ Setting policy(std::string name, std::vector<std::string> variables, std::string
           show};
 }
 
+Setting address(std::string name, std::vector<std::string> variables, std::string help,
+                asio::ip::address tools::Settings::*member) {
+  const auto set = [member](Config& config, const std::string& text) {
+    boost::system::error_code error;
+    const asio::ip::address value = asio::ip::make_address(text, error);
+    // A NUL ends the text for the parser; an address of one link cannot be written in a URL.
+    if (error || text.find('\0') != std::string::npos || text.find('%') != std::string::npos) {
+      return false;
+    }
+    config.tools.*member = value;
+    return true;
+  };
+  const auto show = [member](const Config& config) { return (config.tools.*member).to_string(); };
+  return {std::move(name),
+          std::move(variables),
+          "an IPv4 or IPv6 address such as 127.0.0.1, 0.0.0.0 or ::1",
+          std::move(help),
+          set,
+          show};
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;
   for (size_t start = 0; start <= text.size();) {
@@ -202,6 +223,10 @@ std::vector<Setting> make_settings() {
   list.push_back(policy("max-network", Variables{"BELLJAR_MAX_NETWORK"},
                         "the most that a call may ask to reach; without it, what `network` says",
                         &tools::Settings::max_network));
+  list.push_back(address("publish-address", Variables{"BELLJAR_PUBLISH_ADDRESS"},
+                         "the host's address at which ports of sandboxes are published; others "
+                         "than this host's own programs may reach any but a loopback address",
+                         &tools::Settings::publish_address));
   list.push_back(bytes("max-memory", Variables{"BELLJAR_MAX_MEMORY"},
                        "the most memory a call may ask for", 16u << 20,
                        [](Config& c) -> uint64_t& { return c.tools.max_limits.memory; }));

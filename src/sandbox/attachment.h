@@ -9,7 +9,8 @@ class Attachment {
  public:
   virtual ~Attachment() = default;
 
-  // Ends it and waits for that. Called once, before the sandbox is destroyed.
+  // Ends it and waits for that. Called once, before the sandbox is destroyed. What lets others in
+  // closes on the call already, before anybody awaits the task.
   virtual Task<> stop() = 0;
 };
 

@@ -16,9 +16,11 @@ namespace belljar {
 // idle and its source file from being used by others, until the program ends.
 class BackgroundProcess final : public Attachment, private OutputSink {
  public:
-  // Starts the program in the lease's sandbox, which keeps the result among its own.
+  // Starts the program in the lease's sandbox, which keeps the result among its own. `belonging`
+  // is let go of when the program ends.
   static Task<std::shared_ptr<BackgroundProcess>> start(Lease lease, Command command,
-                                                        size_t log_limit);
+                                                        size_t log_limit,
+                                                        std::shared_ptr<const void> belonging);
 
   int number() const { return number_; }  // from 1, in order of start, within the sandbox
   bool running() const { return tasks_.size() > 0; }
@@ -39,6 +41,7 @@ class BackgroundProcess final : public Attachment, private OutputSink {
   int number_ = 0;
   LogBuffer log_;
   std::optional<Lease> lease_;  // while it runs
+  std::shared_ptr<const void> belonging_;
   std::unique_ptr<Process> process_;
   std::optional<Outcome> outcome_;
   TaskGroup tasks_;  // one, while the program runs

@@ -24,7 +24,7 @@ struct Session {
   Task<std::shared_ptr<BackgroundProcess>> start(std::string script) {
     Command command;
     command.argv = {"/bin/sh", "-c", std::move(script)};
-    return BackgroundProcess::start(sandboxes.use(id, "ann"), std::move(command), 1000);
+    return BackgroundProcess::start(sandboxes.use(id, "ann"), std::move(command), 1000, nullptr);
   }
 
   FakeClock clock;

@@ -17,7 +17,11 @@ constexpr size_t kMaxBackground = 16;  // each keeps its newest output
 Task<> LiveSandbox::stop_attachments() {
   connectivity.reset();
   files.reset();
-  for (const auto& [port, attachment] : std::exchange(ports, {})) co_await attachment->stop();
+  // All ports are closed before the end of any connection is waited for.
+  const auto published = std::exchange(ports, {});
+  std::vector<Task<>> ends;
+  for (const auto& [port, attachment] : published) ends.push_back(attachment->stop());
+  for (Task<>& end : ends) co_await std::move(end);
   for (const auto& process : std::exchange(background, {})) co_await process->stop();
 }
 
@@ -84,6 +88,7 @@ Task<RunResult> Lease::run(Command command, RunLimits limits, LiveOutput live) {
   result.outcome.kind = Outcome::Kind::cancelled;
   if (live_->stop_reason.empty()) {
     try {
+      command.env.insert(live_->environment.begin(), live_->environment.end());
       result = co_await run_program(*live_->sandbox, std::move(command), limits, std::move(live));
     } catch (const Error&) {
       if (live_->stop_reason.empty()) throw;

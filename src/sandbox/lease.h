@@ -39,10 +39,13 @@ struct LiveSandbox {
   std::vector<std::shared_ptr<BackgroundProcess>> background;  // oldest first; ended ones too
   int background_started = 0;
   std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
-  std::shared_ptr<Connectivity> connectivity;             // the way out; null: there is none
-  std::shared_ptr<files::TrackedFiles> files;             // once somebody asked for it
-  std::string stop_reason;                                // not empty: it is being stopped or gone
-  std::shared_ptr<Event> on_stop;                         // once somebody waits for that
+  // Of these, see Lease::spare_ports().
+  std::shared_ptr<std::set<uint16_t>> spare_ports = std::make_shared<std::set<uint16_t>>();
+  std::map<std::string, std::string> environment;  // see Lease::environment()
+  std::shared_ptr<Connectivity> connectivity;      // the way out; null: there is none
+  std::shared_ptr<files::TrackedFiles> files;      // once somebody asked for it
+  std::string stop_reason;                         // not empty: it is being stopped or gone
+  std::shared_ptr<Event> on_stop;                  // once somebody waits for that
 
   // Ends what belongs to the sandbox, and lets go of its files, before the sandbox itself.
   Task<> stop_attachments();
@@ -77,6 +80,13 @@ class Lease {
 
   // The ports of the sandbox that are published. Error{not_found} if it was stopped meanwhile.
   std::map<uint16_t, std::shared_ptr<Attachment>>& ports() const;
+
+  // Of these, the ones that were chosen for a program which does not need them any more. Shared
+  // with whoever will give one back.
+  std::shared_ptr<std::set<uint16_t>> spare_ports() const { return live_->spare_ports; }
+
+  // Variables that every program of the sandbox finds unless its command sets them itself.
+  std::map<std::string, std::string>& environment() const { return live_->environment; }
 
   // The sandbox's way out; null if it has none. It ends with the sandbox.
   const std::shared_ptr<Connectivity>& connectivity() const { return live_->connectivity; }

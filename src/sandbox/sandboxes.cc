@@ -122,6 +122,7 @@ SandboxInfo Sandboxes::describe(const LiveSandbox& live) const {
   const auto left = duration_cast<seconds>(live.created + limits_.lifetime - now);
   info.lifetime_left = std::max(left, seconds{0});
   info.running = live.running;
+  for (const auto& [port, attachment] : live.ports) info.ports.push_back(port);
   return info;
 }
 

@@ -31,6 +31,7 @@ struct SandboxInfo {
   std::chrono::seconds idle{0};  // 0 while something runs
   std::chrono::seconds lifetime_left{0};
   size_t running = 0;
+  std::vector<uint16_t> ports;  // published on the host
 };
 
 // The live sandboxes, by owner and id: makes them within the quota, finds them for their owner

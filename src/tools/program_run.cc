@@ -1,11 +1,13 @@
 #include "tools/program_run.h"
 
+#include "network/published_port.h"
 #include "packages/search.h"
 #include "tools/advice.h"
 #include "tools/install.h"
 #include "tools/lint.h"
 #include "tools/network_access.h"
 #include "tools/progress.h"
+#include "tools/publishing.h"
 #include "tools/server_program.h"
 
 namespace belljar::tools {
@@ -30,14 +32,16 @@ Task<InstallReport> install(const Context& context, const ProgramRun& run, Lease
 }
 
 // Starts the server and leaves it running; its output so far is in the report only if it failed.
-Task<> serve(Lease lease, Command command, uint16_t port, RunReport& report) {
+Task<> serve(Lease lease, Command command, std::shared_ptr<const ServerPort> port,
+             const Settings& settings, RunReport& report) {
   const std::string id = lease.id();
   const ServerStart start =
       co_await start_server(std::move(lease), std::move(command), port, report.timeout);
   report.result.duration = start.ready_after;
   report.failure = start.failure;
   if (start.failure.empty()) {
-    report.background = BackgroundInfo{id, start.process->number(), port};
+    const std::string url = network::url_of(settings.publish_address, port->number());
+    report.background = BackgroundInfo{id, start.process->number(), port->number(), url};
     co_return;
   }
   report.result.outcome = *start.process->outcome();
@@ -100,15 +104,19 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
   report.isolation = context.sandboxes.isolation();
   Command command = make_command(run.program, lease.spec().image, lease.source_slot());
   const std::string path = command.source->path;
-  if (run.listen_on) publish_port(lease, *run.listen_on, co_await asio::this_coro::executor);
+  std::shared_ptr<const ServerPort> port;
+  if (run.listen_on) {
+    port = co_await ServerPort::reserve(lease, *run.listen_on, context.settings.publish_address);
+    command.env.emplace(kPortVariable, std::to_string(port->number()));
+  }
   if (!run.dependencies.empty()) report.install = co_await install(context, run, lease, call);
 
   FilesOfRun files = co_await FilesOfRun::begin(context, lease);
   const NetworkOfRun network{lease};
   Lease own = lease.again();
-  if (run.listen_on) {
+  if (port) {
     // The lease with the program's file goes along with the program.
-    co_await serve(std::move(lease), std::move(command), *run.listen_on, report);
+    co_await serve(std::move(lease), std::move(command), port, context.settings, report);
   } else {
     OutputProgress progress{call, context.clock};
     RunLimits limits;

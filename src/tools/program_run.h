@@ -15,8 +15,9 @@ namespace belljar::tools {
 struct ProgramRun {
   Program program;
   std::vector<packages::Dependency> dependencies;
-  std::optional<uint16_t> listen_on;  // leave it running, once this port accepts connections
-  bool in_session = false;            // the sandbox lives on
+  // Leave it running, once this port accepts connections; 0: belljar chooses it.
+  std::optional<uint16_t> listen_on;
+  bool in_session = false;  // the sandbox lives on
 };
 
 // `dependencies`, and what a client sent for it. Error{invalid} for what is not a package of the

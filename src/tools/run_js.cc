@@ -1,8 +1,8 @@
 #include "tools/basic_tool.h"
 #include "tools/network_access.h"
 #include "tools/program_run.h"
+#include "tools/publishing.h"
 #include "tools/sandbox_options.h"
-#include "tools/server_program.h"
 
 namespace belljar::tools {
 
@@ -29,9 +29,12 @@ std::vector<Parameter> parameters(const Settings& settings) {
   std::vector<Parameter> all{
       container_parameter(), code_parameter(settings), dependencies_parameter(),
       port_parameter("listenOnPort",
-                     "For a server: the port the program listens on. It is left running, the port "
-                     "is published at 127.0.0.1 on the host, and the call returns as soon as the "
-                     "port accepts connections. timeoutMs limits how long that may take.")};
+                     fmt::format("For a server: the port the program listens on, 1024 or more; 0: "
+                                 "belljar chooses one, which the program finds in "
+                                 "process.env.PORT. It is left running, the port is published at "
+                                 "the same port of {} on the host, and the call returns as soon as "
+                                 "it accepts connections. timeoutMs limits how long that may take.",
+                                 settings.publish_address.to_string()))};
   for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
   all.push_back(unchanged_network_parameter());
   Parameter limits = limits_parameter(settings);
@@ -52,8 +55,12 @@ class RunJs final : public BasicTool {
     run.program = read_program(arguments, context_.settings);
     run.dependencies = read_dependencies(arguments);
     run.in_session = true;
-    if (arguments.has("listenOnPort")) {
-      run.listen_on = static_cast<uint16_t>(arguments.integer("listenOnPort"));
+    run.listen_on = read_port(arguments, "listenOnPort");
+    if (run.listen_on == 0 && run.program.env.contains(kPortVariable)) {
+      fail(Code::invalid,
+           "argument \"listenOnPort\" is 0, so belljar chooses the port and tells the program by "
+           "PORT, but \"env\" sets PORT, too; leave that out, or pass the number as "
+           "listenOnPort");
     }
     Lease lease = context_.sandboxes.use(arguments.string("container_id"), call.owner());
     check_limits_unchanged(arguments, lease.spec().limits);

@@ -48,22 +48,18 @@ json::object fields_of(const std::optional<InstallReport>& install) {
   return fields;
 }
 
-std::string url_of(const BackgroundInfo& background) {
-  return fmt::format("http://127.0.0.1:{}/", background.port);
-}
-
 std::string started_text(const BackgroundInfo& background) {
   return fmt::format(
       "Server started in background; logs at sandbox_logs with container_id {} and process {}. "
       "Its port {} is published at {} until the sandbox is stopped.",
-      background.sandbox, background.process, background.port, url_of(background));
+      background.sandbox, background.process, background.port, background.url);
 }
 
 json::object fields_of(const BackgroundInfo& background) {
   json::object fields;
   fields["process"] = background.process;
   fields["port"] = background.port;
-  fields["url"] = url_of(background);
+  fields["url"] = background.url;
   return fields;
 }
 

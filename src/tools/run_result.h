@@ -22,6 +22,7 @@ struct BackgroundInfo {
   std::string sandbox;
   int process = 0;
   uint16_t port = 0;
+  std::string url;
 };
 
 // A run and what is needed to tell a client about it.

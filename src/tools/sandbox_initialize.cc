@@ -1,10 +1,10 @@
 #include "tools/basic_tool.h"
 #include "tools/network_access.h"
 #include "tools/program.h"
+#include "tools/publishing.h"
 #include "tools/run_result.h"
 #include "tools/sandbox_options.h"
 #include "tools/schema.h"
-#include "tools/server_program.h"
 
 namespace belljar::tools {
 
@@ -17,6 +17,7 @@ json::object output_schema() {
   properties["nodeVersion"] = of_type("string");
   properties["lifetimeSeconds"] = of_type("integer");
   properties["idleSeconds"] = of_type("integer");
+  properties["ports"] = array_of(of_type("integer"));
   properties["isolation"] = isolation_schema();
   return all_required(std::move(properties));
 }
@@ -44,9 +45,12 @@ mcp::ToolInfo describe(const Context& context) {
 std::vector<Parameter> parameters(const Settings& settings) {
   return {image_parameter(settings),
           port_parameter("port",
-                         "A port of the sandbox to publish on the host: what listens there is "
-                         "reachable at the same port of 127.0.0.1, from now on until the sandbox "
-                         "ends."),
+                         fmt::format("A port of the sandbox to publish on the host, 1024 or more: "
+                                     "what listens there is reachable at the same port of {}, "
+                                     "from now on until the sandbox ends. 0: belljar chooses one, "
+                                     "returns it in ports, and programs find it in "
+                                     "process.env.PORT.",
+                                     settings.publish_address.to_string())),
           network_parameter(settings), limits_parameter(settings)};
 }
 
@@ -57,6 +61,7 @@ class SandboxInitialize final : public BasicTool {
 
   Task<mcp::ToolResult> call(json::object sent, mcp::Call& call) override {
     const Arguments arguments = read(sent);
+    const std::optional<uint16_t> port = read_port(arguments, "port");
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
     const network::Policy network = read_network(arguments, context_.settings);
@@ -71,7 +76,8 @@ class SandboxInitialize final : public BasicTool {
       Lease lease = context_.sandboxes.use(made.id, call.owner());
       open_network(context_, lease, network);
     }
-    if (arguments.has("port")) co_await publish(made.id, call.owner(), arguments.integer("port"));
+    json::array ports;
+    if (port) ports.emplace_back(co_await publish(made.id, call.owner(), *port));
 
     json::object structured;
     structured["container_id"] = made.id;
@@ -79,6 +85,7 @@ class SandboxInitialize final : public BasicTool {
     structured["nodeVersion"] = made.image.node_version;
     structured["lifetimeSeconds"] = context_.sandboxes.limits().lifetime.count();
     structured["idleSeconds"] = context_.sandboxes.limits().idle.count();
+    structured["ports"] = std::move(ports);
     structured["isolation"] = isolation_fields(context_.sandboxes.isolation());
     mcp::ToolResult result;
     result.content.emplace_back(mcp::text_block(made.id));
@@ -87,15 +94,18 @@ class SandboxInitialize final : public BasicTool {
   }
 
  private:
-  Task<> publish(std::string id, std::string owner, int64_t port) {
+  Task<uint16_t> publish(std::string id, std::string owner, uint16_t wanted) {
     const auto executor = co_await asio::this_coro::executor;
     std::exception_ptr failure;
     try {
-      publish_port(context_.sandboxes.use(id, owner), static_cast<uint16_t>(port), executor);
+      const Lease lease = context_.sandboxes.use(id, owner);
+      const uint16_t port =
+          publish_port(lease, wanted, context_.settings.publish_address, executor);
+      if (wanted == 0) lease.environment()[kPortVariable] = std::to_string(port);
+      co_return port;
     } catch (const Error&) {
       failure = std::current_exception();
     }
-    if (!failure) co_return;
     co_await context_.sandboxes.stop(std::move(id), std::move(owner));
     std::rethrow_exception(failure);
   }

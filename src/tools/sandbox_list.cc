@@ -1,4 +1,5 @@
 #include <fmt/chrono.h>
+#include <fmt/ranges.h>
 
 #include "base/bytes.h"
 #include "tools/basic_tool.h"
@@ -18,6 +19,7 @@ json::object output_schema() {
   properties["idleSeconds"] = of_type("integer");
   properties["lifetimeLeftSeconds"] = of_type("integer");
   properties["running"] = of_type("integer");
+  properties["ports"] = array_of(of_type("integer"));
   json::object result;
   result["sandboxes"] = array_of(all_required(std::move(properties)));
   return all_required(std::move(result));
@@ -29,7 +31,7 @@ mcp::ToolInfo describe() {
   info.title = "List sandboxes";
   info.description =
       "Lists your live sandboxes: their ids, their images, since when they are idle, how long they "
-      "will live, and how many programs run in each.";
+      "will live, how many programs run in each, and which of their ports are published.";
   info.output_schema = output_schema();
   mark_as_look(info);
   info.open_world = false;
@@ -52,15 +54,20 @@ json::object fields(const SandboxInfo& info) {
   object["idleSeconds"] = info.idle.count();
   object["lifetimeLeftSeconds"] = info.lifetime_left.count();
   object["running"] = info.running;
+  object["ports"] = json::array(info.ports.begin(), info.ports.end());
   return object;
 }
 
 std::string line(const SandboxInfo& info) {
   const std::string use = info.running > 0 ? fmt::format("{} running", info.running)
                                            : fmt::format("idle for {} s", info.idle.count());
-  return fmt::format("{}  {} (Node.js {}), made {}, {}, {} s left\n", info.id, info.image.name,
+  const std::string ports = info.ports.empty()
+                                ? ""
+                                : fmt::format(", {} {}", info.ports.size() == 1 ? "port" : "ports",
+                                              fmt::join(info.ports, ", "));
+  return fmt::format("{}  {} (Node.js {}), made {}, {}, {} s left{}\n", info.id, info.image.name,
                      info.image.node_version, iso_time(info.created), use,
-                     info.lifetime_left.count());
+                     info.lifetime_left.count(), ports);
 }
 
 class SandboxList final : public BasicTool {

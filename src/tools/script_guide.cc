@@ -72,6 +72,8 @@ createServer((request, response) => response.end('hello\n')).listen(3000, '0.0.0
 
 - Call `run_js` with `"listenOnPort": 3000` and the same port in the code. The call returns as soon as the
   port answers; the program goes on running until the sandbox ends. `sandbox_logs` shows what it prints.
+- If the number does not matter, pass `"listenOnPort": 0`, listen on `process.env.PORT`, and take the port from the
+  answer: it is free, so nothing else can be in the way.
 - Without `listenOnPort` a program that keeps listening only ends when its time is up: close servers, timers,
   workers and connections when the work is done.
 

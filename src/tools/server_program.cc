@@ -7,12 +7,11 @@
 #include <set>
 
 #include "network/published_port.h"
+#include "tools/publishing.h"
 
 namespace belljar::tools {
 
 namespace {
-
-constexpr uint16_t kFirstPort = 1024;  // that programs may listen on
 
 using std::chrono::steady_clock;
 
@@ -88,29 +87,39 @@ std::vector<uint16_t> listening_ports(std::string_view table) {
     if (line.substr(remote + 5, 4) != " 0A ") continue;
     uint16_t port = 0;
     std::from_chars(line.data() + local + 1, line.data() + local + 5, port, 16);
-    if (port >= kFirstPort) ports.insert(port);  // lower ones are not the program's
+    if (port >= network::kFirstPort) ports.insert(port);  // lower ones are not the program's
   }
   return {ports.begin(), ports.end()};
 }
 
-Parameter port_parameter(std::string name, std::string purpose) {
-  return Parameter{.name = std::move(name),
-                   .type = Parameter::Type::integer,
-                   .description = std::move(purpose),
-                   .min = kFirstPort,
-                   .max = 65535};
+Task<std::shared_ptr<const ServerPort>> ServerPort::reserve(const Lease& lease, uint16_t wanted,
+                                                            asio::ip::address address) {
+  using Reserved = std::shared_ptr<const ServerPort>;
+  const auto executor = co_await asio::this_coro::executor;
+  const Numbers spare = lease.spare_ports();
+  if (wanted != 0) {
+    publish_port(lease, wanted, address, executor);
+    const bool was_spare = spare->erase(wanted) > 0;
+    co_return Reserved{new ServerPort{wanted, was_spare ? spare : nullptr}};
+  }
+  for (;;) {
+    const uint16_t port = spare->empty() ? publish_port(lease, 0, address, executor)
+                                         : spare->extract(spare->begin()).value();
+    // The number is free on the host; inside, a program may listen there, by chance or as what a
+    // former server left behind. Such a port stays published, so that it is not chosen again.
+    const bool taken = co_await accepts(lease.sandbox(), port);
+    if (!taken) co_return Reserved{new ServerPort{port, spare}};
+  }
 }
 
-void publish_port(const Lease& lease, uint16_t port, const asio::any_io_executor& executor) {
-  auto& ports = lease.ports();
-  if (ports.contains(port)) return;
-  Sandbox& sandbox = lease.sandbox();  // ends after the port does
-  const auto connect = [&sandbox, port] { return sandbox.connect(port); };
-  ports[port] = std::make_shared<network::PublishedPort>(executor, port, connect);
+ServerPort::~ServerPort() {
+  if (spare_) spare_->insert(number_);
 }
 
-Task<ServerStart> start_server(Lease lease, Command command, uint16_t port, milliseconds timeout) {
+Task<ServerStart> start_server(Lease lease, Command command,
+                               std::shared_ptr<const ServerPort> reserved, milliseconds timeout) {
   Sandbox& sandbox = lease.sandbox();
+  const uint16_t port = reserved->number();
   const bool taken = co_await stays_taken(sandbox, port);
   if (taken) {
     fail(Code::unavailable,
@@ -121,8 +130,8 @@ Task<ServerStart> start_server(Lease lease, Command command, uint16_t port, mill
   const auto begin = steady_clock::now();
   Lease own = lease.again();
   ServerStart start;
-  start.process =
-      co_await BackgroundProcess::start(std::move(lease), std::move(command), kLogLimit);
+  start.process = co_await BackgroundProcess::start(std::move(lease), std::move(command), kLogLimit,
+                                                    std::move(reserved));
   std::exception_ptr interruption;
   bool ready = false;
   try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/ip/address.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,7 @@ struct Settings {
   Limits max_limits{.memory = 4ull << 30, .cpus = 4, .pids = 1024, .disk = 4ull << 30};
   network::Policy network = network::Policy::parse("internet");
   std::optional<network::Policy> max_network;  // without: nothing beyond `network`
+  asio::ip::address publish_address = asio::ip::address_v4::loopback();  // of published ports
   milliseconds run_timeout{30'000};
   milliseconds max_run_timeout{600'000};
   size_t output_limit = 1u << 20;  // bytes kept of each stream

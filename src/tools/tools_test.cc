@@ -199,7 +199,7 @@ TEST(Session, LivesFromInitializeToStop) {
 Task<> session_refusals(World& world) {
   const std::string id = co_await world.initialize();
   const std::string port = co_await world.refusal("sandbox_initialize", R"({"port":80})");
-  EXPECT_EQ(port, "argument \"port\" is 80; it must be an integer from 1024 to 65535");
+  EXPECT_EQ(port, "argument \"port\" is 80; it must be 0 or an integer from 1024 to 65535");
   const std::string listen =
       co_await world.refusal("run_js", with_id(id, R"(,"code":"x","listenOnPort":"8080:80")"));
   EXPECT_THAT(listen, StartsWith("argument \"listenOnPort\" is \"8080:80\"; it must be"));

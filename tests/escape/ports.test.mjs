@@ -1,11 +1,11 @@
-// NW04, NW05, NW06, NW16: published ports under attack from both sides, and which ports a sandbox reaches.
+// NW04, NW05, NW06, NW16, NW18: published ports under attack from both sides, and which ports a sandbox reaches.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 
-import { freePort, readUntil } from '../e2e/lib/ports.mjs';
+import { closed, freePort, readUntil, tryToConnect } from '../e2e/lib/ports.mjs';
 import { memory } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
 import { openJar } from './lib/jar.mjs';
@@ -53,6 +53,21 @@ test('NW16 more connections than are served are closed at once, and later ones a
   await answers(port);
 });
 
+test('NW16 the first connection too many is refused, those before it are served, and one that ends makes room', async (t) => {
+  const port = await serve(t, echo);
+  const ping = async (socket) => {
+    socket.write('ping');
+    assert.equal(String(await readUntil(socket, (bytes) => bytes.length >= 4)), 'ping');
+  };
+  const sockets = dialMany(t, port, 256);
+  for (const socket of sockets) await ping(socket);
+  const [last] = dialMany(t, port, 1);
+  await closed(last);
+  for (const socket of sockets) await ping(socket);
+  sockets[100].destroy();
+  await answers(port);
+});
+
 test('NW16 connections that come and go leave nothing behind', async (t) => {
   const port = await serve(t, echo);
   await answers(port);
@@ -91,6 +106,33 @@ test('NW16 a reader that does not read costs no memory of the server', async (t)
   for (const socket of slow) await until('its first bytes', () => socket.readableLength > 0);
   await othersAreServed();
   assert.ok(memory(jar.server.pid, 'VmRSS') < before + (64 << 20), 'less than 64 MiB more');
+});
+
+test('NW16 readers that do not read hold up no other connection to the same server', async (t) => {
+  const port = await serve(t, `const block = Buffer.alloc(1 << 20);
+    net.createServer((socket) => socket.on('error', () => {}).once('data', (bytes) => {
+      if (String(bytes) === 'ping') return socket.write(bytes);
+      const more = () => { while (socket.write(block)); };
+      socket.on('drain', more);
+      more();
+    })).listen(port);`);
+  const slow = dialMany(t, port, 30);
+  for (const socket of slow) socket.write('flood');
+  for (const socket of slow) await until('its first bytes', () => socket.readableLength > 0);
+  for (let n = 0; n < 20; n++) await answers(port);
+});
+
+test('NW18 a port that belljar chose is refused from the moment its sandbox is gone', async (t) => {
+  const container_id = await jar.session(t);
+  const code = `import net from 'node:net'; ${echo.replace('port', 'process.env.PORT')}`;
+  const { background } = await jar.server.call('run_js', { container_id, code, listenOnPort: 0 });
+  const [held] = dialMany(t, background.port, 1);
+  held.write('ping');
+  await readUntil(held, (bytes) => bytes.length >= 4);
+  const ended = closed(held);
+  await jar.server.call('sandbox_stop', { container_id });
+  assert.equal(await tryToConnect(background.port, '127.0.0.1'), 'ECONNREFUSED');
+  await ended;
 });
 
 test('NW16 a server inside that accepts nothing any more holds up nobody else', async (t) => {

@@ -139,7 +139,8 @@ bool FakeProgram::execute(std::string_view line) {
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
     std::ofstream{path} << operand.substr(std::min(end + 1, operand.size()));
   } else if (order == "listen") {
-    world_.ports.insert(static_cast<uint16_t>(number()));
+    const std::string port = operand == "$PORT" ? command_.env["PORT"] : operand;
+    world_.ports.insert(static_cast<uint16_t>(std::atoi(port.c_str())));
   } else if (order == "exists") {
     print(Stream::out, world_.files.contains(operand) ? "true\n" : "false\n");
   } else if (order == "processes") {

@@ -34,7 +34,7 @@ struct FakeWorld {
 //   touch FILE        exists FILE       makes a file of the sandbox; prints true or false
 //   await FILE                          waits until there is one
 //   save PATH TEXT                      writes a real file beneath the workspace
-//   listen PORT                         accepts connections; each is greeted with "port PORT\n"
+//   listen PORT       listen $PORT      accepts connections; each is greeted with "port PORT\n"
 //   processes                           how many others run in the sandbox
 //   fork FILE                           starts a child that hangs after making the file
 //   exit N            signal N          ends

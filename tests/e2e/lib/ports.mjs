@@ -46,6 +46,9 @@ export const tryToConnect = (port, host) =>
     socket.once('connect', () => socket.destroy());
   });
 
+// Waits until a connection has ended, by a reset or in order; what it still sends is dropped.
+export const closed = (socket) => new Promise((resolve) => socket.once('close', resolve).resume());
+
 // All that a stream sends until its end.
 export async function readAll(stream) {
   const parts = [];
