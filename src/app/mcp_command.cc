@@ -13,6 +13,7 @@
 #include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
 #include "tools/file_resources.h"
+#include "tools/network_access.h"
 #include "tools/script_prompt.h"
 #include "tools/tools.h"
 
@@ -55,6 +56,10 @@ Task<> serve(const Config& config, Foundation foundation) {
   mcp::SocketOptions socket_options;
   // Seen from the launcher's user namespace the host's root has no number of its own.
   if (foundation.was_root) socket_options.trusted_peer = kUnmappedId;
+  if (!config.tools.network.is_within(tools::most_network(config.tools))) {
+    log::warning("network is \"{}\", but max-network only \"{}\": programs get no more than that",
+                 config.tools.network.text(), tools::most_network(config.tools).text());
+  }
   Wiring wiring{executor, config, std::move(foundation)};
   co_await require_features(wiring.driver(), config.require);
   mcp::Server server{server_info()};

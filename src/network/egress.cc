@@ -21,7 +21,7 @@ using std::chrono::seconds;
 
 // Each has six descriptors, and half a MiB of pipes besides its sockets.
 constexpr size_t kMaxConnections = 128;
-constexpr size_t kMaxQueries = 32;
+constexpr size_t kMaxQueries = 128;
 constexpr seconds kDialLimit{60};
 // The program's kernel has the packet by then, unless the program has given up.
 constexpr seconds kAcceptLimit{5};

@@ -48,10 +48,9 @@ describe('metadata services', () => {
     });
   }
 
-  // The gate does not look at ::/32, where the loopback address is: what is sent there gets lost.
   test('NW02 NW04 an IPv4 address in the old form for IPv6 leads nowhere', async () => {
-    const { seen } = await bench.inside((hosts) => outcomes(Object.fromEntries(hosts.map((host) => [host, dial(host, 80, { timeout: 500 })]))), { data: ['::169.254.169.254', '::10.1.2.3', '::127.0.0.1', '::93.184.216.99', '::ffff:0:10.1.2.3'] });
-    assert.deepEqual(Object.entries(seen).filter(([, outcome]) => ![...refused, 'timeout'].includes(outcome)), []);
+    const { seen } = await bench.inside((hosts) => outcomes(Object.fromEntries(hosts.map((host) => [host, dial(host, 80)]))), { data: ['::169.254.169.254', '::10.1.2.3', '::127.0.0.1', '::93.184.216.99', '::ffff:0:10.1.2.3'] });
+    assert.deepEqual(Object.entries(seen).filter(([, outcome]) => !refused.includes(outcome)), []);
     await nobodyCame();
   });
 });

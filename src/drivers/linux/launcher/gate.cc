@@ -128,8 +128,14 @@ constexpr sock_filter kPacketFilter[] = {
     BPF_STMT(BPF_RET | BPF_K, kWhole),
     BPF_STMT(BPF_RET | BPF_K, 0),
     // IPv6: the same.
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),  // ::/32, which has the loopback address
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6),  // is it ::1?
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 7),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6 + 4),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 5),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6 + 8),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6 + 12),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 1),
     BPF_STMT(BPF_RET | BPF_K, 0),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kDestination6),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, word(kGateSelf6.data()), 0, 3),
