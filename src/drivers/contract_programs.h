@@ -64,6 +64,9 @@ class Bench {
   Bench(Driver& driver, const DriverUnderTest& subject) : driver_{driver}, subject_{subject} {}
 
   Driver& driver() { return driver_; }
+  std::unique_ptr<Driver> make_another(const asio::any_io_executor& executor) const {
+    return subject_.make(executor);
+  }
   milliseconds moment() const { return subject_.moment; }
   bool is_fake() const { return subject_.dialect == DriverUnderTest::Dialect::script; }
   SandboxSpec spec() const;

@@ -333,5 +333,21 @@ TEST_P(DriverContract, ProbesAndRecoversWithoutDisturbingTheLiving) {
   check(probe_and_recover);
 }
 
+Task<> beside_another(Bench& bench) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto first = co_await bench.create();
+  const auto driver = bench.make_another(executor);
+  const auto second = co_await driver->create(bench.spec());
+  EXPECT_EQ(driver->isolation().weaker, bench.driver().isolation().weaker);
+  co_await second->destroy();
+  co_await driver->shut_down();
+  const RunResult result = co_await bench.run_in(*first, kHelloAndExit3);
+  EXPECT_EQ(result.out.text, "hello\n") << "the end of one driver touched the other";
+  co_await first->destroy();
+}
+TEST_P(DriverContract, IsAsStrongBesideAnotherOfTheSameProcess) {
+  check(beside_another);
+}
+
 }  // namespace
 }  // namespace belljar::contract

@@ -47,9 +47,6 @@ int Cgroups::limit(const Hierarchy& hierarchy, const std::string& directory,
     if ((hierarchy.controllers & memory) != 0) {
       error = set("memory.max", bytes);
       if (error == 0) swap_off_ = set("memory.swap.max", "0") == 0 || host_has_no_swap();
-      // The limit is the sandbox's; the memory controller below it lets one program be killed as a
-      // whole.
-      if (error == 0) error = set("cgroup.subtree_control", "+memory");
     }
     if (error == 0 && (hierarchy.controllers & pids) != 0) error = set("pids.max", tasks);
     if (error == 0 && (hierarchy.controllers & cpu) != 0) error = set("cpu.max", quota + " 100000");
@@ -78,9 +75,13 @@ int Cgroups::create_sandbox(uint64_t sandbox, const SandboxLimits& limits) {
     if (::mkdirat(hierarchy.slot.get(), directory.c_str(), 0755) != 0) return errno;
     if (const int error = limit(hierarchy, directory, limits)) return error;
     if (hierarchy.v2 && (hierarchy.controllers & memory) != 0) {
-      // v2 allows no processes beside children that have controllers, so init gets a leaf of its
-      // own.
-      if (::mkdirat(hierarchy.slot.get(), (directory + "/init").c_str(), 0755) != 0) return errno;
+      // The limit is the sandbox's; the memory controller below it lets one program be killed as a
+      // whole. v2 allows no processes beside children that have controllers, so init gets a leaf of
+      // its own.
+      const int slot = hierarchy.slot.get();
+      const std::string control = directory + "/cgroup.subtree_control";
+      if (const int error = write_file_at(slot, control.c_str(), "+memory")) return error;
+      if (::mkdirat(slot, (directory + "/init").c_str(), 0755) != 0) return errno;
     }
   }
   return 0;

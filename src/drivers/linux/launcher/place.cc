@@ -30,7 +30,8 @@ namespace belljar::launcher {
 
 namespace {
 
-constexpr const char* kInside = "inside";  // the first argument when the program runs again
+constexpr const char* kInside = "inside";      // the first argument when the program runs again
+constexpr const char* kSelf = "belljar-self";  // the cgroup of belljar and its launcher
 
 // Root in a container may be somebody else outside: then it has neither our range of ids nor rights
 // over the host, and is an ordinary user to us.
@@ -44,12 +45,28 @@ bool is_host_root() {
   return inside == 0 && outside == 0 && count > kFirstId + kSlots * kIdsPerSlot;
 }
 
+bool may_move_into(const std::string& group) {
+  return !group.empty() && ::access((group + "/cgroup.procs").c_str(), W_OK) == 0;
+}
+
+// The group that the caller was given. A caller that started another launcher before is in the
+// child that was made then, and what was delegated is above it.
+std::string delegated_cgroup() {
+  const std::string own = own_cgroup_v2();
+  const std::string child = std::string{"/"} + kSelf;
+  if (own.ends_with(child)) {
+    const std::string parent = own.substr(0, own.size() - child.size());
+    if (may_move_into(parent)) return parent;
+  }
+  return may_move_into(own) ? own : std::string{};
+}
+
 // v2 gives controllers only to groups of a parent without processes. If nobody but belljar and this
 // process is in the delegated group, both move to a child of it and make room.
 void find_delegated_cgroup(Place& place) {
-  const std::string own = own_cgroup_v2();
-  if (own.empty() || ::access((own + "/cgroup.procs").c_str(), W_OK) != 0) return;
-  const std::string probe = own + "/belljar-self";
+  const std::string own = delegated_cgroup();
+  if (own.empty()) return;
+  const std::string probe = own + "/" + kSelf;
   if (::mkdir(probe.c_str(), 0755) != 0 && errno != EEXIST) return;
   place.cgroup = own;
   const std::string us[] = {std::to_string(::getpid()), std::to_string(::getppid())};
