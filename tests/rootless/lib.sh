@@ -11,8 +11,12 @@ passed=0 failed=0 skipped=0
 stage=$(mktemp -d /var/tmp/belljar-rootless-XXXXXX)
 group='' # what was delegated
 clean_up() {
-  # Everything in it has ended; what the groups are called is belljar's business.
-  if [ -n "$group" ]; then find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true; fi
+  # What the groups are called is belljar's business.
+  if [ -n "$group" ]; then
+    echo 1 >"$group/cgroup.kill"
+    while grep -q 'populated 1' "$group/cgroup.events"; do :; done
+    find "$group" -depth -type d -exec rmdir {} \;
+  fi
   rm -rf "$stage"
 }
 trap clean_up EXIT

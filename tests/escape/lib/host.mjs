@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { belljar } from '../../e2e/lib/belljar.mjs';
-import { descendants, pids, textOf } from '../../e2e/lib/proc.mjs';
+import { cgroupMounts, descendants, pids, textOf } from '../../e2e/lib/proc.mjs';
 import { cgroupRootsOf, holderOf, openLocks, roleIn } from '../../e2e/lib/slots.mjs';
 import { until } from '../../e2e/lib/wait.mjs';
 
@@ -76,6 +76,8 @@ export class Watch {
     this.launcher = descendants(pid).find(({ name }) => name.startsWith('belljar-launch')).pid;
     ({ lock: this.lock, slot: this.slot } = openLocks(this.launcher)[0] ?? {});
     assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
+    // A user's groups are beside that of the launcher, if the user has been given any.
+    this.delegated = user === undefined ? undefined : /^0::(.*)\/belljar-self$/m.exec(textOf(`/proc/${this.launcher}/cgroup`))?.[1];
   }
 
   // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
@@ -111,7 +113,9 @@ export class Watch {
   }
 
   cgroups() {
-    return cgroupRootsOf(this.slot);
+    if (user === undefined) return cgroupRootsOf(this.slot);
+    const paths = this.delegated === undefined ? [] : cgroupMounts.map((mount) => `${mount}${this.delegated}/belljar/${this.slot}`);
+    return paths.filter((path) => existsSync(path));
   }
 
   checkFiles() {
