@@ -32,6 +32,22 @@ void check_id(std::string_view id) {
   if (!valid) fail(Code::invalid, "Invalid container ID");
 }
 
+struct End {
+  explicit End(const asio::any_io_executor& executor) : reached{executor} {}
+
+  Event reached;
+  std::exception_ptr failure;
+};
+
+Task<> tell_of_end(Task<> work, std::shared_ptr<End> end) {
+  try {
+    co_await std::move(work);
+  } catch (...) {
+    end->failure = std::current_exception();
+  }
+  end->reached.set();
+}
+
 }  // namespace
 
 Sandboxes::Sandboxes(const asio::any_io_executor& executor, Driver& driver, SessionLimits limits,
@@ -91,7 +107,12 @@ Lease Sandboxes::use(std::string_view id, const std::string& owner) {
 Task<> Sandboxes::stop(std::string id, std::string owner) {
   const Live live = find(id, owner);
   retire(live, "the sandbox was stopped");
-  co_await tear_down(live);
+  // Whoever waits for the end may be cancelled. The end itself may not: nobody would find what is
+  // left of a sandbox that is in no list any more.
+  const auto end = std::make_shared<End>(co_await asio::this_coro::executor);
+  ends_.spawn("stop " + live->id, tell_of_end(tear_down(live), end));
+  co_await end->reached.wait();
+  if (end->failure) std::rethrow_exception(end->failure);
 }
 
 std::vector<SandboxInfo> Sandboxes::list(const std::string& owner) const {

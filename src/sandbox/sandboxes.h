@@ -61,7 +61,8 @@ class Sandboxes {
   Lease use(std::string_view id, const std::string& owner);
 
   // Ends the sandbox and everything that runs in it. Errors as use(). The id is unknown from the
-  // moment of the call; the task ends when the sandbox is gone.
+  // moment of the call; the task ends when the sandbox is gone. Cancelling it ends the waiting
+  // only.
   Task<> stop(std::string id, std::string owner);
 
   // The owner's sandboxes, oldest first.

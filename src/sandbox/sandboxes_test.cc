@@ -274,6 +274,38 @@ TEST(Sandboxes, StoppingASandboxCancelsWhatRunsInIt) {
   check(stop_during_a_run);
 }
 
+// Ends later than it is told to, as connections to a published port may.
+class SlowAttachment final : public Attachment {
+ public:
+  explicit SlowAttachment(const asio::any_io_executor& executor) : may_end{executor} {}
+  Task<> stop() override {
+    co_await may_end.wait();
+    ended = true;
+  }
+
+  Event may_end;
+  bool ended = false;
+};
+
+Task<> cancelled_stop(World& world) {
+  const std::string id = co_await world.create("ann");
+  const auto slow = std::make_shared<SlowAttachment>(co_await asio::this_coro::executor);
+  world.sandboxes.use(id, "ann").ports().emplace(8080, slow);
+  const TaskGroup::Id call = world.group.spawn("stop", world.sandboxes.stop(id, "ann"));
+  co_await World::turn();
+  world.group.cancel(call);
+  co_await World::turn();
+  EXPECT_EQ(world.group.size(), 0u) << "the call has ended";
+  EXPECT_FALSE(slow->ended);
+  slow->may_end.set();
+  co_await World::turn();
+  EXPECT_TRUE(slow->ended);
+  EXPECT_EQ(world.driver.live_sandboxes(), 0u);
+}
+TEST(Sandboxes, AStopThatIsCalledOffGoesOn) {
+  check(cancelled_stop);
+}
+
 Task<> stop_between_lease_and_run(World& world) {
   const std::string id = co_await world.create("ann");
   Lease lease = world.sandboxes.use(id, "ann");

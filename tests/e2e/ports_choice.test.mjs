@@ -111,6 +111,20 @@ describe('several ports of one session', () => {
     await Promise.all(ends);
   });
 
+  test('are closed although the call that stops the session is called off', async (t) => {
+    const server = Server.start(t);
+    await server.initialize();
+    for (let round = 0; round < 10; round++) {
+      const { text: container_id } = await server.call('sandbox_initialize');
+      const { background } = await server.call('run_js', { container_id, code: says('hello'), listenOnPort: 0 });
+      assert.equal(await get(background.port), 'hello');
+      server.send({ id: `stop ${round}`, method: 'tools/call', params: { name: 'sandbox_stop', arguments: { container_id } } });
+      server.notify('notifications/cancelled', { requestId: `stop ${round}` });
+      await until('the port to be closed', async () => (await tryToConnect(background.port, '127.0.0.1')) === 'ECONNREFUSED');
+    }
+    assert.equal((await server.call('sandbox_list')).text, 'No live sandboxes.');
+  });
+
   test('are closed when the lifetime of the session ends', async (t) => {
     const brief = await connect({ env: { NODE_CONTAINER_TIMEOUT: '2' } });
     t.after(() => brief.close());
