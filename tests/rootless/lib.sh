@@ -65,6 +65,7 @@ write_wrapper() {
       # newuidmap reads the host's files: an /etc of our own has what they should say.
       if [ "$1" = ids ] || [ "$1" = delegated ]; then
         echo "exec unshare -m /bin/bash -c 'mkdir -p $stage/upper $stage/work"
+        echo "  mount -t tmpfs beneath /usr/share/doc"  # many hosts have a mount there or elsewhere in /usr
         echo "  mount -t overlay -o lowerdir=/etc,upperdir=$stage/upper,workdir=$stage/work overlay /etc"
         echo "  echo $user:$ids:65536 | tee /etc/subuid >/etc/subgid"
         echo "  echo belljar-test:x:$user:$user::$stage/home:/bin/sh >>/etc/passwd"
