@@ -62,11 +62,12 @@ write_wrapper() {
         echo "scope=$group/\$\$.scope; mkdir \$scope"
         echo "chown $user:$user \$scope \$scope/cgroup.{procs,threads,subtree_control}; echo \$\$ >\$scope/cgroup.procs"
       fi
-      # newuidmap reads the host's files: an /etc of our own has what they should say.
+      # newuidmap reads the host's files: an /etc of our own has what they should say. And like many a host's /usr, this
+      # one has something mounted beneath it.
       if [ "$1" = ids ] || [ "$1" = delegated ]; then
         echo "exec unshare -m /bin/bash -c 'mkdir -p $stage/upper $stage/work"
-        echo "  mount -t tmpfs beneath /usr/share/doc"  # many hosts have a mount there or elsewhere in /usr
         echo "  mount -t overlay -o lowerdir=/etc,upperdir=$stage/upper,workdir=$stage/work overlay /etc"
+        echo "  mount -t tmpfs -o mode=1777,size=64k tmpfs /usr/src"
         echo "  echo $user:$ids:65536 | tee /etc/subuid >/etc/subgid"
         echo "  echo belljar-test:x:$user:$user::$stage/home:/bin/sh >>/etc/passwd"
         echo "  exec setpriv --reuid $user --regid $user --clear-groups \"\$@\"' as-user \"\$@\""

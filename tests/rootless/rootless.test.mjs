@@ -56,6 +56,20 @@ test('belljar has given up what it does not need', async (t) => {
   assert.deepEqual(field(server.pid, 'Seccomp'), ['2']);
 });
 
+test('nothing beneath /usr can be written to, whatever the host has mounted there', async (t) => {
+  const server = await serve(t);
+  const seen = await server.evaluate(`import fs from 'node:fs';
+    const mounts = fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\\n').map((line) => line.split(' ')).filter((words) => /^\\/usr(\\/|$)/.test(words[4]));
+    const attempt = (path) => { try { fs.writeFileSync(path + '/planted', ''); return 'written'; } catch (error) { return error.code; } };
+    console.log(JSON.stringify(mounts.map((words) => ({ path: words[4], flags: words[5], outcome: attempt(words[4]) }))));`);
+  assert.ok(seen.some(({ path }) => path === '/usr'));
+  if (mode === 'ids' || mode === 'delegated') assert.ok(seen.some(({ path }) => path === '/usr/src'), 'the wrapper has mounted it');
+  for (const { path, flags, outcome } of seen) {
+    assert.match(flags, /^ro,nosuid,nodev/, path);
+    assert.match(outcome, /^E(ROFS|ACCES)$/, path);
+  }
+});
+
 test('the files directory is the user\'s own, and its files are reported whatever their mode', async (t) => {
   const directory = mkdtempSync(join(home, 'files-'));
   t.after(() => rmSync(directory, { recursive: true }));
