@@ -28,8 +28,10 @@ constexpr seconds kAcceptLimit{5};
 constexpr seconds kQueryLimit{10};  // between two queries of a connection
 constexpr uint16_t kDnsPort = 53;
 constexpr size_t kLargest = 65536 + 64;
-// So many packets in a row, then whoever else waits for the loop gets a turn.
+// So many packets in a row, then whoever else waits for the loop gets a turn: a program can send
+// faster than this process can look.
 constexpr int kPacketsPerTurn = 64;
+constexpr milliseconds kPauseOfFlood{1};
 
 template <size_t N>
 asio::ip::address to_address(const std::array<uint8_t, N>& bytes) {
@@ -84,17 +86,20 @@ Task<> Egress::stop() {
 Task<> Egress::read_packets() {
   for (;;) {
     co_await packets_.async_wait(Socket::wait_read, asio::use_awaitable);
-    take_packets();
+    if (take_packets() == kPacketsPerTurn) co_await sleep_for(kPauseOfFlood);
   }
 }
 
-void Egress::take_packets() {
+// How many there were.
+int Egress::take_packets() {
   char buffer[kLargest];
-  for (int count = 0; count < kPacketsPerTurn; ++count) {
+  int count = 0;
+  for (; count < kPacketsPerTurn; ++count) {
     const ssize_t size = ::recv(packets_.native_handle(), buffer, sizeof buffer, MSG_DONTWAIT);
-    if (size < 0) return;
+    if (size < 0) break;
     take({buffer, static_cast<size_t>(size)});
   }
+  return count;
 }
 
 void Egress::take(std::string_view bytes) {

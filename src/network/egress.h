@@ -56,7 +56,7 @@ class Egress final : public Connectivity {
   using Pair = std::pair<Endpoint, Endpoint>;  // the program's end, and what it asked for
 
   Task<> read_packets();
-  void take_packets();
+  int take_packets();
   void take(std::string_view bytes);
   Way judge(const Endpoint& to) const;
   void take_connection(std::string_view bytes, const Packet& packet);

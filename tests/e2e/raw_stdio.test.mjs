@@ -356,8 +356,10 @@ test('when belljar and its launcher are killed, sandboxes end and the next start
   const server = Server.start(t);
   await server.initialize();
   const run = await startLongRun(server);
-  const launchers = descendants(server.pid).filter((process) => /^belljar-(launch|keeper)/.test(process.name));
-  assert.equal(launchers.length, 2, 'the keeper is a child of belljar, and the launcher one of the keeper');
+  const family = descendants(server.pid);
+  const keeper = family.find(({ ppid }) => ppid === server.pid);
+  const launchers = [keeper, family.find(({ ppid }) => ppid === keeper.pid)];
+  assert.deepEqual(launchers.map(({ name }) => name), ['belljar-keeper', 'belljar-launche']);
   // Stopped first, so that none can tidy up after another.
   for (const { pid } of launchers) process.kill(pid, 'SIGSTOP');
   server.child.kill('SIGKILL');

@@ -92,8 +92,8 @@ test('IJ09 the text of a program is bytes, whatever they look like', async () =>
   await jar.server.next('a refusal', ({ error }) => error); // without an id: nobody reads that far
 });
 
-test('IJ10 a port is a number from 1024 to 65535, and its host is not to be chosen', async () => {
-  for (const port of [22, 0, -1, 65536, 1023, 8080.5, '8080', '8080:80', '0.0.0.0:8080', [8080], 1e300, -0]) {
+test('IJ10 a port is 0 or a number from 1024 to 65535, and its host is not to be chosen', async () => {
+  for (const port of [22, 1, -1, 65536, 1023, 8080.5, '8080', '8080:80', '0.0.0.0:8080', '0', [8080], 1e300]) {
     await refused('sandbox_initialize', { port }, /port/);
     await refused('run_js', { container_id: 'x', code: '1', listenOnPort: port }, /listenOnPort/);
   }

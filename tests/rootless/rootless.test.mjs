@@ -66,7 +66,7 @@ test('nothing beneath /usr can be written to, whatever the host has mounted ther
   if (mode === 'ids' || mode === 'delegated') assert.ok(seen.some(({ path }) => path === '/usr/src'), 'the wrapper has mounted it');
   for (const { path, flags, outcome } of seen) {
     assert.match(flags, /^ro,nosuid,nodev/, path);
-    assert.match(outcome, /^E(ROFS|ACCES)$/, path);
+    assert.ok(['EROFS', 'EACCES'].includes(outcome), path);
   }
 });
 

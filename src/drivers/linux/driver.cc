@@ -89,12 +89,14 @@ Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
   co_return sandbox;
 }
 
-// Until one was made, a failure is likely to be the host's.
+// Until one was made, a failure is likely to be the host's; and one without a network does not show
+// that the host can give one.
 Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_or_explain(SandboxSpec spec) {
+  const bool is_tried = works_ && spec.network == Network::none;
   try {
     co_return co_await make(std::move(spec), 0);
   } catch (const Error& e) {
-    if (works_) throw;
+    if (is_tried) throw;
     fail_with(e.code(), with_fix(e.what(), client_->facts()));
   }
 }

@@ -238,22 +238,22 @@ constexpr Step<Build> kBuildSteps[] = {
 };
 
 // A detached read-only copy of one mount, made with the launcher's own rights: the directory may be
-// one that the owner of the template could not reach by path. What is mounted beneath it is left
-// out, but the kernel shows no user what lies under a mount of the host: then that comes along.
+// one that the owner of the template could not reach by path. What is mounted beneath it stays
+// behind, but for an ordinary user: the kernel does not let that one see what is below a mount.
 int clone_read_only(int directory, const char* path, Fd& result) {
   const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (*path == '\0' ? AT_EMPTY_PATH : 0u);
-  unsigned depth = 0;
+  unsigned with_all = 0;
   result.reset(open_tree(directory, path, flags));
   if (!result && errno == EINVAL) {
-    depth = AT_RECURSIVE;
-    result.reset(open_tree(directory, path, flags | depth));
+    with_all = AT_RECURSIVE;
+    result.reset(open_tree(directory, path, flags | with_all));
   }
   if (!result) return errno;
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
   if (is_left_out("read-only /usr")) attributes.attr_set &= ~uint64_t{MOUNT_ATTR_RDONLY};
   attributes.propagation = MS_PRIVATE;
-  return result_of(mount_setattr(result.get(), "", AT_EMPTY_PATH | depth, &attributes));
+  return result_of(mount_setattr(result.get(), "", AT_EMPTY_PATH | with_all, &attributes));
 }
 
 }  // namespace
