@@ -79,8 +79,10 @@ Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, 
 Task<> Egress::stop() {
   co_await tasks_.stop();
   co_await datagrams_.stop();
-  packets_.close();
   connections_.close();
+  // The kernel holds whoever closes a packet socket until no processor can know it any more: for
+  // some ten milliseconds, which this thread does not have.
+  asio::post(blocking_pool(), [packets = Fd{packets_.release()}]() mutable { packets.reset(); });
 }
 
 Task<> Egress::read_packets() {
