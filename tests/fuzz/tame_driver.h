@@ -15,6 +15,7 @@ class TameSandbox final : public Sandbox {
   int workspace() const override { return inner_->workspace(); }
   Task<Fd> connect(uint16_t port) override { return inner_->connect(port); }
   Task<Fd> listen() override { return inner_->listen(); }
+  Gate take_gate() override { return inner_->take_gate(); }
   Task<> destroy() override { return inner_->destroy(); }
 
  private:

@@ -59,8 +59,10 @@ Task<> call_all(json::array calls) {
   OneImage images;
   const auto executor = co_await asio::this_coro::executor;
   TameDriver driver{executor};
+  network::Outside outside{executor, clock};
   Sandboxes sandboxes{executor, driver, SessionLimits{}, clock};
-  const auto tools = make_tools(Context{sandboxes, images, registry, clock, nullptr, Settings{}});
+  const auto tools =
+      make_tools(Context{sandboxes, images, registry, outside, clock, nullptr, Settings{}});
   SandboxSpec spec;
   const SandboxInfo live = co_await sandboxes.create("", std::move(spec));
   for (json::value& call : calls) {
@@ -74,6 +76,7 @@ Task<> call_all(json::array calls) {
       if (tool->info().name == *name) co_await call_tool(*tool, arguments->get_object());
   }
   co_await sandboxes.stop_all();
+  co_await outside.stop();
 }
 
 }  // namespace
