@@ -33,9 +33,7 @@ constexpr size_t kLargest = 65536 + 64;
 constexpr int kPacketsPerTurn = 64;
 constexpr milliseconds kPauseOfFlood{1};
 
-template <size_t N>
-asio::ip::address to_address(const std::array<uint8_t, N>& bytes) {
-  static_assert(N == 4);
+asio::ip::address to_address(const std::array<uint8_t, 4>& bytes) {
   return asio::ip::address_v4{bytes};
 }
 
