@@ -83,7 +83,9 @@ class Execution {
     RunReport report;
     report.limits = lease_.spec().limits;
     report.timeout = timeout_;
+    const NetworkOfRun network{lease_};
     report.result = co_await lease_.run(std::move(command), limits, std::move(live));
+    report.network = network.traffic();
 
     const RunResult& result = report.result;
     output_left_ -=
@@ -95,6 +97,8 @@ class Execution {
     failed.session = true;
     failed.max_limits = settings_.max_limits;
     failed.max_timeout = settings_.max_run_timeout;
+    failed.network = lease_.spec().network;
+    failed.max_network = most_network(settings_);
     reason_ = explain_failure(failed, "the command " + quoted(text));
     json::object fields = outcome_fields(result);
     fields["command"] = text;

@@ -82,6 +82,15 @@ describe('structuredContent.network', () => {
     assert.deepEqual([first.network, second.network].map((list) => list.map(({ host }) => host)), [['10.1.2.3'], ['192.168.7.7']]);
   });
 
+  test('of a shell command names what was blocked, and does not deny the network', async (t) => {
+    const container_id = await session(t, bench.server);
+    const command = `node -e 'fetch("http://10.1.2.3/").catch((error) => { throw error; })'`;
+    const { isError, text } = await bench.server.call('sandbox_exec', { container_id, commands: [command] });
+    assert.equal(isError, true);
+    assert.match(text, /blocked: 10\.1\.2\.3:80; /);
+    assert.doesNotMatch(text, /has no network/);
+  });
+
   test('fits the schema that the tool has published', async () => {
     const { result } = await bench.server.request('tools/list');
     const { network } = result.tools.find(({ name }) => name === 'run_js_ephemeral').outputSchema.properties;
