@@ -19,7 +19,7 @@ void Netlink::append(const void* data, size_t size) {
     if (error_ == 0) error_ = ENOBUFS;
     return;
   }
-  std::memcpy(buffer_ + used_, data, size);
+  if (size != 0) std::memcpy(buffer_ + used_, data, size);
   used_ += padded;
   if (used_ > message_) reinterpret_cast<nlmsghdr*>(buffer_ + message_)->nlmsg_len += padded;
 }
