@@ -128,18 +128,20 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   report.timeout = program.timeout;
   const auto sandbox = co_await wiring.driver().create(std::move(spec));
   std::shared_ptr<Connectivity> way;
-  if (Gate gate = sandbox->take_gate(); gate.packets)
-    way = wiring.outside().connect(std::move(gate), policy);
-  times.create = watch.lap();
   Command command = tools::make_command(std::move(program), image, 1);
+  if (Gate gate = sandbox->take_gate(); gate.packets) {
+    way = wiring.outside().connect(std::move(gate), policy);
+    command.env.merge(wiring.outside().variables(policy));
+  }
+  times.create = watch.lap();
   const RunLimits limits{report.timeout, config.tools.output_limit};
   LiveOutput live;
   if (!options.json) live = copy_to_terminal;
   report.result = co_await run_program(*sandbox, std::move(command), limits, std::move(live));
   times.run = watch.lap();
   if (way) report.network = way->traffic();
-  way.reset();
   co_await sandbox->destroy();
+  way.reset();
   times.destroy = watch.lap();
   report.image_time = times.image;
   report.create_time = times.create;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "network/dial.h"
 #include "network/relay.h"
+#include "network/secret_relay.h"
 
 namespace belljar::network {
 
@@ -204,15 +205,36 @@ Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
     log_.attempt(way.host, port, Traffic::Verdict::failed);
     co_return;
   }
-  auto traffic = log_.attempt(way.host, port, Traffic::Verdict::allowed);
   try {
     Fd inside = co_await let_in(std::move(first_packet), ends);
-    if (!inside) co_return;
-    std::shared_ptr<uint64_t> count{traffic, &traffic->bytes};
-    co_await relay(std::move(inside), std::move(*outside), std::move(count));
+    const auto note = [this, host = way.host, port](bool is_host) {
+      using Verdict = Traffic::Verdict;
+      auto entry = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
+      return std::shared_ptr<uint64_t>{entry, &entry->bytes};
+    };
+    if (!inside) {
+      note(true);
+      co_return;
+    }
+    const auto guarded = co_await guarded_host(inside.get(), outside->get(), port);
+    if (guarded) {
+      co_await relay_with_secrets(std::move(inside), std::move(*outside), *guarded,
+                                  *shared_.secrets, note);
+    } else {
+      co_await relay(std::move(inside), std::move(*outside), note(true));
+    }
   } catch (const Error& e) {
     log::debug("a connection to {} ended: {}", way.host, e.what());
   }
+}
+
+// The host that a program wants to speak with, if there are secrets for it.
+Task<std::optional<Secret::Host>> Egress::guarded_host(int inside, int outside, uint16_t port) {
+  if (shared_.secrets == nullptr || !shared_.secrets->has_port(port)) co_return std::nullopt;
+  Secret::Host host{co_await peek_server_name(inside, outside), port};
+  // Whoever may reach the address because of another name that it has may not use the secret.
+  if (!policy_.allows_name(host.name) || shared_.secrets->of(host).empty()) co_return std::nullopt;
+  co_return host;
 }
 
 // The program's end of a connection whose first packet it is; none if the program has given up.

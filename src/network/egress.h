@@ -12,6 +12,7 @@
 #include "network/packet.h"
 #include "network/policy.h"
 #include "network/resolver.h"
+#include "network/secrets.h"
 #include "network/traffic_log.h"
 #include "sandbox/gate.h"
 #include "sandbox/traffic.h"
@@ -36,6 +37,7 @@ class Egress final : public Connectivity {
     Resolver& resolver;
     Connections& connections;
     const Clock& clock;
+    const Secrets* secrets;  // null: there are none
   };
   Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared);
 
@@ -62,6 +64,7 @@ class Egress final : public Connectivity {
   void take_connection(std::string_view bytes, const Packet& packet);
   void take_datagram(const Packet& packet);
   Task<> carry(std::string first_packet, Pair ends, Way way);
+  Task<std::optional<Secret::Host>> guarded_host(int inside, int outside, uint16_t port);
   Task<> accept_and_resolve(std::string first_packet, Pair ends);
   Task<Fd> let_in(std::string first_packet, Pair ends);
   Task<> accept();

@@ -20,9 +20,10 @@ struct LinuxDriver::PreparedImage {
 };
 
 LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher,
-                         size_t spares)
+                         size_t spares, std::string certificates)
     : executor_{executor},
       client_{std::make_shared<LauncherClient>(executor, std::move(launcher))},
+      certificates_{std::move(certificates)},
       spares_{executor, spares,
               [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); }} {
 }
@@ -50,7 +51,7 @@ Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::stri
       fds.push_back(directory.get());
     }
     auto answer =
-        client_->ask(request, std::string{}, std::move(fds), "prepare the sandbox template");
+        client_->ask(request, certificates_, std::move(fds), "prepare the sandbox template");
     facts_ = (co_await std::move(answer)).reply;
     image->ok = true;
   } catch (...) {

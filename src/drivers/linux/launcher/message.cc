@@ -67,17 +67,18 @@ bool is_ordinary_id(uint32_t id) {
 bool is_well_formed(const Request& request, std::string_view payload, size_t fds) {
   const auto has_flags = [&request](uint32_t known) { return (request.flags & ~known) == 0; };
   if (request.type == RequestType::start) return has_flags(0) && is_command(request, payload, fds);
+  if (request.type == RequestType::prepare) return has_flags(0) && fds <= 1;
   if (!payload.empty()) return false;
   switch (request.type) {
     case RequestType::seal:
       return has_flags(0) && (fds == 1 || fds == 2) && is_ordinary_id(request.own_id);
-    case RequestType::prepare: return has_flags(0) && fds <= 1;
     case RequestType::create:
       return has_flags(kInBackground | kGated) && fds <= 1 && are_sane(request.limits);
     case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;
     case RequestType::examine:
     case RequestType::kill:
     case RequestType::destroy: return has_flags(0) && fds == 0;
+    case RequestType::prepare:
     case RequestType::start: break;
   }
   return false;

@@ -5,8 +5,8 @@
 
 // What belljar and the launcher say to each other: fixed structures over a SOCK_SEQPACKET pair, one
 // message per packet, descriptors as SCM_RIGHTS. The launcher treats every message as hostile:
-// lengths, counts and numbers are checked before use, and no text but argv, environment and the
-// source file's path is in it.
+// lengths, counts and numbers are checked before use, and no text but argv, environment, the source
+// file's path and certificates for programs is in it.
 namespace belljar::launcher {
 
 // The descriptor on which the launcher finds its end of the socket pair.
@@ -17,7 +17,8 @@ constexpr uint32_t kMaxStrings = 4096;
 constexpr size_t kMaxFds = 4;
 
 enum class RequestType : uint32_t {
-  prepare = 1,  // make the template of `image`. fds: the runtime's prefix directory, or none
+  prepare = 1,  // make the template of `image`. The payload: certificates that programs trust, PEM,
+                // or nothing. fds: the runtime's prefix directory, or none
   create,   // a sandbox from `image` with `limits`. fds: the files directory, or none. The answer
             // has the sandbox's /workspace (O_PATH) and, with kGated, both sockets of its Gate
   start,    // a process in it. fds: stdin, stdout, stderr[, source file]
