@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/packet.h"
 #include "sandbox/traffic.h"
 
@@ -24,7 +25,8 @@ class Injector {
 // own, until nothing has come or gone for a while.
 class Datagrams {
  public:
-  Datagrams(const asio::any_io_executor& executor, Injector injector);
+  // `budget` must outlive it.
+  Datagrams(const asio::any_io_executor& executor, Injector injector, Budget& budget);
 
   // True if there is a socket for the pair already, by which it then was sent.
   bool send(const Packet& packet);
@@ -42,6 +44,7 @@ class Datagrams {
   Task<> receive(Pair pair, std::shared_ptr<Flow> flow);
 
   Injector injector_;
+  Budget& budget_;
   std::map<Pair, std::shared_ptr<Flow>> flows_;
   asio::any_io_executor executor_;
   TaskGroup tasks_;

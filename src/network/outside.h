@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/egress.h"
 #include "network/policy.h"
 #include "network/resolver.h"
@@ -29,7 +30,7 @@ class Outside {
   asio::any_io_executor executor_;
   const Clock& clock_;
   Resolver resolver_;
-  Connections connections_;
+  Budget budget_;
   TaskGroup ends_;
 };
 
