@@ -59,7 +59,7 @@ bool Datagrams::send(const Packet& packet) {
 
 bool Datagrams::open(const Packet& packet, const Endpoint& dialled,
                      std::shared_ptr<Traffic> traffic) {
-  if (flows_.size() >= kMostAtATime || !budget_.has(1)) return false;
+  if (limit() != Limit::none) return false;
   const asio::ip::udp::endpoint to{dialled.address, dialled.port};
   Fd socket{::socket(to.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket || ::connect(socket.get(), to.data(), static_cast<socklen_t>(to.size())) != 0)

@@ -31,6 +31,9 @@ class Datagrams {
   // True if there is a socket for the pair already, by which it then was sent.
   bool send(const Packet& packet);
 
+  // What stands in the way of one more.
+  Limit limit() const { return budget_.limit(flows_.size(), 1); }
+
   // Opens one: `packet` goes to `dialled`, and what comes back to where it came from. False if that
   // cannot be, or there are too many.
   bool open(const Packet& packet, const Endpoint& dialled, std::shared_ptr<Traffic> traffic);

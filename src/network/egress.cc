@@ -139,26 +139,35 @@ void Egress::block(const std::string& host, uint16_t port) {
             policy_.text());
 }
 
+void Egress::refuse(const std::string& host, uint16_t port, Limit reached) {
+  const auto entry = log_.attempt(host, port, Traffic::Verdict::failed);
+  const bool is_own = reached == Limit::own;
+  if (++(is_own ? entry->over_own_limit : entry->over_shared_limit) > 1) return;
+  log::info("refused: {}:{}; {}", host, port,
+            is_own ? fmt::format("the limit of {} connections at a time was reached", kMostAtATime)
+                   : "all sandboxes together have as many connections as belljar may");
+}
+
 // ---- TCP ---------------------------------------------------------------------------------------
 
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
   const Pair ends{packet.from, packet.to};
   if (dialled_.contains(ends)) return;  // sent again: the first is on its way
-  const bool is_full = dialled_.size() >= kMostAtATime || !shared_.budget.has(kConnection);
-  if (is_resolver(packet.to) && !is_full) {
+  const bool is_for_us = is_resolver(packet.to);
+  Way way = is_for_us ? Way{packet.to.address.to_string(), true, packet.to} : judge(packet.to);
+  const Limit limit = shared_.budget.limit(dialled_.size(), kConnection);
+  if (!way.open) {
+    block(way.host, packet.to.port);
+  } else if (limit != Limit::none) {
+    refuse(way.host, packet.to.port, limit);
+  } else if (is_for_us) {
     tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
+  } else {
+    tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
+    return;
   }
-  Way way = judge(packet.to);
-  if (!way.open || is_full) {
-    if (way.open) {
-      log_.attempt(way.host, packet.to.port, Traffic::Verdict::failed);
-    } else {
-      block(way.host, packet.to.port);
-    }
-    return injector_.put(make_refusal(bytes));
-  }
-  tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
+  injector_.put(make_refusal(bytes));
 }
 
 namespace {
@@ -243,13 +252,15 @@ Task<> Egress::accept() {
 
 void Egress::take_datagram(const Packet& packet) {
   if (is_resolver(packet.to)) {
-    if (queries_ >= kMostAtATime || !shared_.budget.has(kQuery)) return;  // the program asks again
+    if (shared_.budget.limit(queries_, kQuery) != Limit::none) return;  // the program asks again
     tasks_.spawn("answer a query", answer_datagram(std::string{packet.payload}, packet.from));
     return;
   }
   if (datagrams_.send(packet)) return;
   const Way way = judge(packet.to);
   if (!way.open) return block(way.host, packet.to.port);
+  const Limit limit = datagrams_.limit();
+  if (limit != Limit::none) return refuse(way.host, packet.to.port, limit);
   auto traffic = log_.attempt(way.host, packet.to.port, Traffic::Verdict::allowed);
   if (!datagrams_.open(packet, way.to, std::move(traffic)))
     log::debug("no socket for datagrams to {}", way.host);

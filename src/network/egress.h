@@ -62,6 +62,7 @@ class Egress final : public Connectivity {
   Task<std::string> resolve(std::string query, bool over_tcp);
   Task<> answer_datagram(std::string query, Endpoint from);
   void block(const std::string& host, uint16_t port);
+  void refuse(const std::string& host, uint16_t port, Limit reached);
 
   Policy policy_;
   Shared shared_;
