@@ -13,6 +13,7 @@ export const zone = {
   'good.test': { records: [...both(server), { type: 'TXT', data: 'a good name' }, { type: 'MX', data: 'mail.good.test' }] },
   'sub.good.test': { records: both(server) },
   'deep.sub.good.test': { records: both(server) },
+  'brief.good.test': { records: A(server.v4), ttl: 0 },
   'other.test': { records: both(server) },
   'v4.test': { records: A(server.v4) },
   'v6.test': { records: AAAA(server.v6) },
