@@ -80,8 +80,9 @@ Task<> Egress::stop() {
   co_await tasks_.stop();
   co_await datagrams_.stop();
   connections_.close();
-  // The kernel holds whoever closes a packet socket until no processor can know it any more: for
-  // some ten milliseconds, which this thread does not have.
+  // The kernel holds whoever closes the last descriptor of a packet socket until no processor can
+  // know it any more: for some ten milliseconds, which this thread does not have. The sandbox's
+  // init has one, too, and would take as much longer to die if it were the last.
   asio::post(blocking_pool(), [packets = Fd{packets_.release()}]() mutable { packets.reset(); });
 }
 

@@ -134,8 +134,8 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   try {
     auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
     learn_from(answer.reply);
-    sandbox->set_workspace(std::move(answer.fd));
-    if (spec.network == Network::gated) co_await sandbox->open_gate();
+    sandbox->set_workspace(std::move(answer.fds[0]));
+    sandbox->set_gate({std::move(answer.fds[1]), std::move(answer.fds[2])});
   } catch (const Error& e) {
     explain_failure(spec, e);
     throw;

@@ -113,7 +113,7 @@ Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
   std::vector<int> no_fds;
   auto answer =
       co_await client_->ask(request, std::string{}, std::move(no_fds), "reach the sandbox");
-  co_return std::move(answer.fd);
+  co_return std::move(answer.fds[0]);
 }
 
 namespace {
@@ -161,11 +161,6 @@ Task<Fd> LinuxSandbox::connect(uint16_t port) {
 
 Task<Fd> LinuxSandbox::listen() {
   return make_socket(launcher::kListening);
-}
-
-Task<> LinuxSandbox::open_gate() {
-  gate_.packets = co_await make_socket(launcher::kGatePackets);
-  gate_.connections = co_await make_socket(launcher::kGateConnections);
 }
 
 Task<> LinuxSandbox::destroy() {

@@ -19,7 +19,7 @@ constexpr size_t kMaxFds = 4;
 enum class RequestType : uint32_t {
   prepare = 1,  // make the template of `image`. fds: the runtime's prefix directory, or none
   create,   // a sandbox from `image` with `limits`. fds: the files directory, or none. The answer
-            // has one fd: the sandbox's /workspace (O_PATH)
+            // has the sandbox's /workspace (O_PATH) and, with kGated, both sockets of its Gate
   start,    // a process in it. fds: stdin, stdout, stderr[, source file]
   kill,     // a process and all it started
   destroy,  // a sandbox
@@ -68,12 +68,10 @@ struct SandboxLimits {
 };
 
 enum RequestFlag : uint32_t {
-  kInBackground = 1 << 0,     // create: nobody waits for it, so whatever else runs comes first
-  kListening = 1 << 1,        // socket: bound to 127.0.0.1 at a free port and listening
-  kIpv6 = 1 << 2,             // socket: of this family; otherwise IPv4
-  kGated = 1 << 3,            // create: with the network that sandbox/gate.h describes
-  kGatePackets = 1 << 4,      // socket: that one of its gate
-  kGateConnections = 1 << 5,  // socket: that one of its gate
+  kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
+  kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
+  kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
+  kGated = 1 << 3,         // create: with the network that sandbox/gate.h describes
 };
 
 struct Request {
