@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
+#include "sandbox/gate.h"
 
 namespace belljar::network {
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::chrono::seconds kIdle{60};
 constexpr size_t kLargest = 65535;
-constexpr int kLoopback = 1;  // the index of the first interface of every network namespace
 // So many datagrams in a row, then whoever else waits for the loop gets a turn.
 constexpr int kDatagramsPerTurn = 64;
 
@@ -26,7 +26,7 @@ void Injector::put(const std::string& packet) const {
   sockaddr_ll to{};
   to.sll_family = AF_PACKET;
   to.sll_protocol = htons(packet[0] >> 4 == 4 ? ETH_P_IP : ETH_P_IPV6);
-  to.sll_ifindex = kLoopback;
+  to.sll_ifindex = kLoopbackIndex;
   to.sll_halen = ETH_ALEN;  // the loopback interface's address is all zeros
   ::sendto(packets_, packet.data(), packet.size(), MSG_DONTWAIT,
            reinterpret_cast<const sockaddr*>(&to), sizeof to);
