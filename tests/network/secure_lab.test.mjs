@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 
-import { families, secure } from './lib/addresses.mjs';
-import { get, head, SecretsBench, valuesOf } from './lib/secrets_bench.mjs';
+import { families, secure as places } from './lib/addresses.mjs';
+import { getting, head, SecretsBench, valuesOf } from './lib/secrets_bench.mjs';
 
 const bench = new SecretsBench();
 let started;
@@ -34,11 +34,11 @@ for (const family of families) {
   });
 
   test(`a request is remembered as it came, ${family}`, async () => {
-    const text = get('/path?q=1', 'authorization: Bearer 1', 'X-MiXeD:  two  spaces ', 'AUTHORIZATION: again');
+    const text = getting('/path?q=1', 'authorization: Bearer 1', 'X-MiXeD:  two  spaces ', 'AUTHORIZATION: again');
     const seen = await onHost(async ({ text, family }) => tell(text, { family }), { text, family: family === 'v4' ? 4 : 6 });
     assert.match(seen, /^HTTP\/1\.1 200 OK\r\n[^]*\r\nX-Odd-Case: as {2}it is\r\n[^]*\r\n\r\nGET \/path\?q=1 was answered$/);
     const { secure: [connection] } = await bench.lab.log();
-    assert.deepEqual([connection.to, connection.port, connection.serverName, connection.text], [secure.api[family], 443, 'api.test', text]);
+    assert.deepEqual([connection.to, connection.port, connection.serverName, connection.text], [places.api[family], 443, 'api.test', text]);
     assert.deepEqual(connection.requests, [{
       method: 'GET', target: '/path?q=1', version: '1.1', headers: [['Host', 'api.test'], ['authorization', 'Bearer 1'], ['X-MiXeD', 'two  spaces'], ['AUTHORIZATION', 'again'], ['Connection', 'close']],
       body: '', size: 0, sum: createHash('sha256').digest('hex'), trailers: [], complete: true,
@@ -47,8 +47,8 @@ for (const family of families) {
   });
 
   test(`echo, greeter, discard and resetter have port 443 of an address, ${family}`, async () => {
-    const seen = await onHost(({ echo, greeter, discard, resetter }) => outcomes({ echo: ask(echo, 443, 'as it came'), greeter: ask(greeter, 443), discard: ask(discard, 443, '12345'), resetter: ask(resetter, 443, 'x') }), Object.fromEntries(Object.entries(secure).map(([who, address]) => [who, address[family]])));
-    assert.deepEqual(seen, { echo: 'as it came', greeter: `you asked for ${secure.greeter[family]}`, discard: '5', resetter: 'ECONNRESET' });
+    const seen = await onHost(({ echo, greeter, discard, resetter }) => outcomes({ echo: ask(echo, 443, 'as it came'), greeter: ask(greeter, 443), discard: ask(discard, 443, '12345'), resetter: ask(resetter, 443, 'x') }), Object.fromEntries(Object.entries(places).map(([who, address]) => [who, address[family]])));
+    assert.deepEqual(seen, { echo: 'as it came', greeter: `you asked for ${places.greeter[family]}`, discard: '5', resetter: 'ECONNRESET' });
   });
 }
 
@@ -75,12 +75,13 @@ test('a WebSocket says what it hears, and other wishes for another protocol are 
     });
     const talk = await secure('api.test');
     await talk.say(upgrade).until(/no upgrade/);
-    talk.say('and more').leave();
+    await talk.say('and more').all();
     return echo;
   }, { upgrade });
   assert.equal(seen, 'a message');
   const [socket, other] = await bench.requests();
   assert.deepEqual([socket.target, valuesOf(socket, 'authorization'), other.target], ['/socket', ['Bearer 1'], '/elsewhere']);
+  assert.ok((await bench.said()).endsWith(`${upgrade}and more`));
 });
 
 test('events come one by one, as somebody else asks for them', async () => {

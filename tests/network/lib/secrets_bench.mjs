@@ -1,11 +1,12 @@
 // A lab with HTTPS servers, and a belljar in it that has secrets for some of them.
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ownDirectory, user } from '../../e2e/lib/directories.mjs';
 import { families, secure } from './addresses.mjs';
-import { Bench } from './bench.mjs';
+import { Bench, inside } from './bench.mjs';
 import { Authority } from './certificates.mjs';
 import { Lab } from './lab.mjs';
 
@@ -18,7 +19,8 @@ export const own = 'credential-of-the-program';
 // The text of a request: its lines, and the empty one.
 export const head = (...lines) => [...lines, '', ''].join('\r\n');
 // The request that most tests send; the connection ends after the answer.
-export const get = (target, ...lines) => head(`GET ${target} HTTP/1.1`, 'Host: api.test', ...lines, 'Connection: close');
+export const getting = (target, ...lines) => head(`GET ${target} HTTP/1.1`, 'Host: api.test', ...lines, 'Connection: close');
+export const bearer = (value) => `Authorization: Bearer ${value}`;
 export const valuesOf = ({ headers }, name) => headers.filter(([one]) => one.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 
 export class SecretsBench extends Bench {
@@ -103,9 +105,28 @@ value-file = ${file('ported')}
     return this.serve(t, { ...this.secretive(), ...env });
   }
 
+  // As `inside`, on another belljar.
+  async on(server, action, options) {
+    await this.lab.reset();
+    return inside(server, action, { helpers, ...options });
+  }
+
   // Says a text to api.test, or to the host in the options, from a sandbox: what was heard until the end.
   async tell(text, options = {}, more = {}) {
     return (await this.inside(({ text, options }) => tell(text, options), { data: { text, options }, ...more })).seen;
+  }
+
+  // Sends each of the texts, { name: text }, on a connection of its own. All are refused, and nothing of them leaves.
+  async refuses(status, texts, options = {}) {
+    const result = await this.inside(({ texts, options }) => tellAll(texts, options), { data: { texts, options } });
+    for (const [name, answer] of Object.entries(result.seen)) {
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 (${status}) `), `${name}: ${answer}`);
+      assert.match(answer, /\r\ncontent-type: *text\/plain\b[^]*\r\n\r\nbelljar: /i, `${name}: ${answer}`);
+      assert.equal(this.leaked(answer), undefined, name);
+    }
+    assert.equal(Object.keys(result.seen).length, Object.keys(texts).length);
+    assert.equal(await this.said(), '');
+    return result;
   }
 
   // Every request that came to an HTTPS server of the world, with where it came to.

@@ -102,11 +102,12 @@ export class SecureServers {
   }
 
   // /socket is a WebSocket that says what it hears; elsewhere a request to change the protocol is answered as if there
-  // were none, and what follows is remembered, but not read.
+  // were none, and what follows is remembered, and is the end.
   #upgrade(request, socket) {
     Object.assign(this.#note(request), { complete: true });
     if (request.url !== '/socket' || request.headers.upgrade.toLowerCase() !== 'websocket') {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nno upgrade');
+      socket.once('data', () => socket.end());
       return;
     }
     const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
