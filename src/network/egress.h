@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/datagrams.h"
 #include "network/name_book.h"
 #include "network/packet.h"
@@ -19,13 +20,6 @@
 
 namespace belljar::network {
 
-// How many connections all sandboxes have, of those that this process has descriptors for: one
-// sandbox must not use up what others need, nor all of them what belljar itself needs.
-struct Connections {
-  size_t open = 0;
-  size_t most = 0;
-};
-
 // Carries what programs of one sandbox send through its gate to where they sent it, if the policy
 // allows that; answers their DNS queries; and counts. A connection is dialled first and accepted
 // only when that worked, so that programs see what they would see without a sandbox: refused is
@@ -35,7 +29,7 @@ class Egress final : public Connectivity {
   // What is shared with other sandboxes. Must outlive it.
   struct Shared {
     Resolver& resolver;
-    Connections& connections;
+    Budget& budget;
     const Clock& clock;
     const Secrets* secrets;  // null: there are none
   };
@@ -71,6 +65,7 @@ class Egress final : public Connectivity {
   Task<std::string> resolve(std::string query, bool over_tcp);
   Task<> answer_datagram(std::string query, Endpoint from);
   void block(const std::string& host, uint16_t port);
+  void refuse(const std::string& host, uint16_t port, Limit reached);
 
   Policy policy_;
   Shared shared_;

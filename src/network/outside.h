@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/egress.h"
 #include "network/policy.h"
 #include "network/resolver.h"
@@ -34,7 +35,7 @@ class Outside {
   const Clock& clock_;
   const Secrets* secrets_;
   Resolver resolver_;
-  Connections connections_;
+  Budget budget_;
   TaskGroup ends_;
 };
 

@@ -116,6 +116,8 @@ std::vector<Traffic> NetworkOfRun::traffic() const {
     if (i < before_.size()) {
       now[i].attempts -= before_[i].attempts;
       now[i].bytes -= before_[i].bytes;
+      now[i].over_own_limit -= before_[i].over_own_limit;
+      now[i].over_shared_limit -= before_[i].over_shared_limit;
     }
     if (now[i].attempts > 0 || now[i].bytes > 0) changed.push_back(std::move(now[i]));
   }

@@ -75,10 +75,18 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
   return result;
 }
 
-void explain_files_failure(const SandboxSpec& spec, const Error& error) {
+// Throws something better than what the launcher said, if there is something better to say.
+void explain_failure(const SandboxSpec& spec, const Error& error) {
   const std::string what = error.what();
   if (spec.files && what.find(launcher::kMapOwnerStep) != std::string::npos)
     fail_to_share(spec.files->get());
+  if (what.find(launcher::kTakeIdsStep) != std::string::npos) {
+    fail(Code::exhausted,
+         "no user ids are left for another sandbox: run by an ordinary user, belljar has them for "
+         "{} at a time, spare ones included; stop one that is not needed, or have the operator set "
+         "max-sandboxes below that",
+         launcher::kMostSandboxesOfUser);
+  }
 }
 
 }  // namespace
@@ -130,7 +138,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
     sandbox->set_workspace(std::move(answer.fds[0]));
     sandbox->set_gate({std::move(answer.fds[1]), std::move(answer.fds[2])});
   } catch (const Error& e) {
-    explain_files_failure(spec, e);
+    explain_failure(spec, e);
     throw;
   }
   co_return sandbox;

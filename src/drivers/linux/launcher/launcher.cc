@@ -161,8 +161,7 @@ void Launcher::create(const Message& message) {
       return answer(request, error, "find the files directory");
   }
   const unsigned block = place_.has_own_ids() ? take_id_block() : 0;
-  if (place_.has_own_ids() && block == 0)
-    return answer(request, EUSERS, "take a block of user ids");
+  if (place_.has_own_ids() && block == 0) return answer(request, EUSERS, kTakeIdsStep);
   auto jar = std::make_unique<Jar>();
   jar->id = request.sandbox;
   jar->create_serial = request.serial;

@@ -106,6 +106,11 @@ constexpr const char* kGateStep = "lead the network to the gate";
 // The step that fails with EUSERS where so many launchers run already that no ids are left.
 constexpr const char* kTakeSlotStep = "take a slot among the launchers";
 
+// The step that fails where every sandbox that there are ids for is there. As root there are more
+// than the settings allow.
+constexpr const char* kTakeIdsStep = "take a block of user ids";
+constexpr unsigned kMostSandboxesOfUser = 2047;
+
 // Which way the launcher took where hosts differ. Sent with every answer; before the launcher is
 // set up there is none but kFactRoot.
 enum Fact : uint32_t {
