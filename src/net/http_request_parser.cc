@@ -85,6 +85,7 @@ void HttpRequestParser::start() {
   parser_->header_limit(kHeadLimit);
   parser_->body_limit(boost::none);
   has_head_ = false;
+  searched_ = 0;
   is_chunked_ = false;
   chunks_ = {};
 }
@@ -100,7 +101,9 @@ void HttpRequestParser::next() {
 }
 
 void HttpRequestParser::parse_head() {
-  const size_t end = unread_.find(kEndOfHead);
+  // A client may send byte by byte.
+  const size_t end = unread_.find(kEndOfHead, searched_);
+  searched_ = unread_.size() - std::min(unread_.size(), kEndOfHead.size() - 1);
   if (end == std::string::npos ? unread_.size() > kHeadLimit : end > kHeadLimit)
     refuse("its head has more than 64 KiB");
   if (end == std::string::npos) return;

@@ -58,6 +58,7 @@ class HttpRequestParser {
 
   std::unique_ptr<Parser> parser_;
   bool has_head_ = false;
+  size_t searched_ = 0;  // so many bytes do not begin the end of a head
   bool is_chunked_ = false;
   ChunkDecoder chunks_;
   std::string body_;

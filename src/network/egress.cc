@@ -213,23 +213,26 @@ Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
     log_.attempt(way.host, port, Traffic::Verdict::failed);
     co_return;
   }
+  const auto note = [this, host = way.host, port](bool is_host) {
+    using Verdict = Traffic::Verdict;
+    auto entry = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
+    return std::shared_ptr<uint64_t>{entry, &entry->bytes};
+  };
+  // A host that has secrets must prove to be it first.
+  const bool may_be_guarded = shared_.secrets != nullptr && shared_.secrets->has_port(port);
+  std::shared_ptr<uint64_t> count;
+  if (!may_be_guarded) count = note(true);
   try {
     Fd inside = co_await let_in(std::move(first_packet), ends);
-    const auto note = [this, host = way.host, port](bool is_host) {
-      using Verdict = Traffic::Verdict;
-      auto entry = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
-      return std::shared_ptr<uint64_t>{entry, &entry->bytes};
-    };
-    if (!inside) {
-      note(true);
-      co_return;
-    }
-    const auto guarded = co_await guarded_host(inside.get(), outside->get(), port);
+    if (!inside) co_return;
+    std::optional<Secret::Host> guarded;
+    if (may_be_guarded) guarded = co_await guarded_host(inside.get(), outside->get(), port);
     if (guarded) {
       co_await relay_with_secrets(std::move(inside), std::move(*outside), *guarded,
                                   *shared_.secrets, note);
     } else {
-      co_await relay(std::move(inside), std::move(*outside), note(true));
+      if (!count) count = note(true);
+      co_await relay(std::move(inside), std::move(*outside), std::move(count));
     }
   } catch (const Error& e) {
     log::debug("a connection to {} ended: {}", way.host, e.what());
@@ -238,7 +241,6 @@ Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
 
 // The host that a program wants to speak with, if there are secrets for it.
 Task<std::optional<Secret::Host>> Egress::guarded_host(int inside, int outside, uint16_t port) {
-  if (shared_.secrets == nullptr || !shared_.secrets->has_port(port)) co_return std::nullopt;
   Secret::Host host{co_await peek_server_name(inside, outside), port};
   // Whoever may reach the address because of another name that it has may not use the secret.
   if (!policy_.allows_name(host.name) || shared_.secrets->of(host).empty()) co_return std::nullopt;

@@ -138,12 +138,12 @@ test('a ClientHello is recognised byte by byte, in records of any size, and when
   assert.deepEqual((await bench.requests()).map((request) => valuesOf(request, 'Authorization')), Array(5).fill([`Bearer ${bench.values.github}`]));
 });
 
-test('a connection to one host is none to another behind the same address', async () => {
+test('NW12 a connection to one host is none to another behind the same address', async () => {
   await bench.refuses(421, { known: to('second.test'), ordinary: to('ordinary.test'), ported: to('ported.test') });
   await bench.refuses(421, { back: to('api.test') }, { host: 'second.test' });
 });
 
-describe('no request hides in another:', () => {
+describe('NW12 no request hides in another:', () => {
   // What the host gets of a text that is neither refused as a whole nor a proper request to its end.
   async function nothingHidden(texts) {
     const { seen } = await bench.inside((texts) => tellAll(texts), { data: texts });

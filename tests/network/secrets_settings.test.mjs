@@ -82,7 +82,7 @@ describe('a mistake stops the start:', () => {
   });
 });
 
-describe('a secret does not show', () => {
+describe('NW22 a secret does not show', () => {
   test('in `belljar config`, which names all but the value', async () => {
     for (const args of [['config'], ['config', '--json']]) {
       const { code, stdout, stderr } = await belljar(args, bench.secretive());
