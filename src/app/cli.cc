@@ -184,7 +184,8 @@ void CommandLine::add_sessions() {
       "Sandboxes live in the server that made them, so this speaks with every running `belljar "
       "mcp` "
       "of\nthis user (one that was started with sudo is root's: use sudo here, too).";
-  list = app.add_subcommand("list", "show the sandboxes of running servers");
+  list = app.add_subcommand("list",
+                            "show the sandboxes of running servers, and their published ports");
   list->add_flag("--json", json, "print JSON");
   exec = app.add_subcommand("exec", "run a command in a sandbox of a running server");
   exec->add_option("ID", exec_options.id, kSandbox)->required();

@@ -36,13 +36,17 @@ std::string to_text(const toml::node& node, const std::string& where) {
   fail(Code::invalid, "{}: a value must be a string or a number", where);
 }
 
-std::map<std::string, std::string> read_toml(const std::string& file) {
+std::map<std::string, std::string> read_toml(const std::string& file, Config& config) {
   std::map<std::string, std::string> values;
   const std::string content = read_file(file);
   try {
     const toml::table table = toml::parse(content, file);
     for (const auto& [key, node] : table) {
       const std::string name{key.str()};
+      if (name == "secrets") {
+        config.secrets = read_secrets(node, file);
+        continue;
+      }
       values[name] = to_text(node, file + ": " + name);
     }
   } catch (const toml::parse_error& e) {
@@ -77,7 +81,7 @@ LoadedConfig load_config(const std::map<std::string, std::string>& flags, const 
                 : !environment("BELLJAR_CONFIG").empty() ? environment("BELLJAR_CONFIG")
                                                          : usual_file();
   if (!loaded.file.empty()) {
-    for (const auto& [name, value] : read_toml(loaded.file)) {
+    for (const auto& [name, value] : read_toml(loaded.file, loaded.config)) {
       const Setting* setting = find_setting(name);
       if (setting == nullptr) {
         fail(Code::invalid, "{}: there is no setting \"{}\"; `belljar config` lists them",
@@ -96,6 +100,7 @@ LoadedConfig load_config(const std::map<std::string, std::string>& flags, const 
     const auto flag = flags.find(setting.name);
     if (flag != flags.end()) apply(loaded, setting, flag->second, "--" + setting.name);
   }
+  loaded.config.tools.secrets = describe(loaded.config.secrets);
   return loaded;
 }
 

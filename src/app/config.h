@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/secret_settings.h"
 #include "base/log.h"
 #include "sandbox/sandboxes.h"
 #include "tools/settings.h"
@@ -15,8 +16,9 @@ namespace belljar::app {
 struct Config {
   tools::Settings tools;
   SessionLimits sessions;
-  std::vector<std::string> require;  // features without which there are no sandboxes
-  size_t spare_sandboxes = 2;        // of each kind in use, made ahead
+  std::vector<SecretSetting> secrets;  // from the TOML file only
+  std::vector<std::string> require;    // features without which there are no sandboxes
+  size_t spare_sandboxes = 2;          // of each kind in use, made ahead
   std::string data_dir;
   log::Level log_level = log::Level::warning;
   log::Format log_format = log::Format::text;

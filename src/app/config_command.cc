@@ -16,7 +16,10 @@ int config_command(const LoadedConfig& loaded, bool json) {
                                           {"help", setting.help},
                                           {"form", setting.form}};
     }
-    fmt::print("{}\n", json::serialize(json::object{{"file", loaded.file}, {"settings", values}}));
+    json::array secrets;
+    for (const SecretSetting& setting : loaded.config.secrets) secrets.push_back(to_json(setting));
+    const json::object all{{"file", loaded.file}, {"settings", values}, {"secrets", secrets}};
+    fmt::print("{}\n", json::serialize(all));
     return 0;
   }
   fmt::print("# {}\n", loaded.file.empty() ? "no configuration file was found"
@@ -32,6 +35,7 @@ int config_command(const LoadedConfig& loaded, bool json) {
                              (number ? value : json::serialize(json::value(value)));
     fmt::print("{:<41} # {}: {}\n", line, loaded.sources.at(setting.name), setting.help);
   }
+  for (const SecretSetting& setting : loaded.config.secrets) fmt::print("\n{}", to_toml(setting));
   return 0;
 }
 

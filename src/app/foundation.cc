@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "app/own_rights.h"
+#include "app/secret_settings.h"
 #include "base/log.h"
 #include "base/posix.h"
 #include "drivers/linux/seal.h"
@@ -84,6 +85,7 @@ Foundation lay_foundation(const Config& config, LocalSocket socket) {
   if (!config.tools.files_dir.empty()) files = tools::open_files_directory(config.tools.files_dir);
   linux_driver::ask_to_seal(foundation.launcher, {foundation.data.get(), files.get(), kOwnId});
   foundation.registry->read_configuration();
+  foundation.secrets = open_secrets(config.secrets);
   if (socket == LocalSocket::yes) foundation.socket = open_socket();
   linux_driver::Seal seal = linux_driver::wait_for_seal(foundation.launcher, files.get());
   std::vector<int> writable{foundation.data.get()};

@@ -6,20 +6,22 @@
 #include "app/config.h"
 #include "app/server_sockets.h"
 #include "drivers/linux/launcher_process.h"
+#include "network/secrets.h"
 #include "packages/registry.h"
 #include "tools/files_directory.h"
 
 namespace belljar::app {
 
 // All that needs the rights with which belljar was started: the launcher, the operator's
-// directories, npm's configuration, the socket of `belljar list`.
+// directories, secrets, npm's configuration, the socket of `belljar list`.
 struct Foundation {
   linux_driver::LauncherProcess launcher;
   Fd data;               // keeps `data_dir` valid
   std::string data_dir;  // where runtimes are kept, as a path that works without those rights
   std::unique_ptr<tools::FilesDirectory> files;  // null: none is configured
   std::unique_ptr<packages::Registry> registry;
-  std::unique_ptr<OwnSocket> socket;  // null: not asked for, or it could not be made
+  std::unique_ptr<network::Secrets> secrets;  // null: there are none
+  std::unique_ptr<OwnSocket> socket;          // null: not asked for, or it could not be made
   bool was_root = false;
 };
 

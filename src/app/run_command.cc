@@ -160,7 +160,6 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   report.result = co_await lease.run(std::move(command), limits, std::move(live));
   times.run = watch.lap();
   if (lease.connectivity()) report.network = lease.connectivity()->traffic();
-  lease.set_connectivity(nullptr);
   co_await lease.sandbox().destroy();
   times.destroy = watch.lap();
   report.image_time = times.image;

@@ -42,6 +42,16 @@ std::string short_time(int64_t seconds) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
+// [8080, 9000] → "8080,9000"; "-" for none, so that every row has as many words.
+std::string ports_of(const json::object& session) {
+  const json::value* ports = find(session, "ports");
+  if (ports == nullptr || !ports->is_array() || ports->get_array().empty()) return "-";
+  std::string list;
+  for (const json::value& port : ports->get_array())
+    list += (list.empty() ? "" : ",") + json::serialize(port);
+  return list;
+}
+
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -66,13 +76,13 @@ Task<int> list(Sessions& sessions, bool json) {
     fmt::print("No live sandboxes.\n");
     co_return 0;
   }
-  constexpr auto kRow = "{:<44} {:<16} {:>12} {:>12} {:>8} {:>8}\n";
-  fmt::print(kRow, "ID", "IMAGE", "AGE", "IDLE", "RUNNING", "SERVER");
+  constexpr auto kRow = "{:<44} {:<16} {:>12} {:>12} {:>8} {:>8}  {}\n";
+  fmt::print(kRow, "ID", "IMAGE", "AGE", "IDLE", "RUNNING", "SERVER", "PORTS");
   for (const Session& session : all) {
     const json::object& fields = session.fields;
     fmt::print(kRow, session.id, text(fields, "image"), short_time(number(fields, "ageSeconds")),
-               short_time(number(fields, "idleSeconds")), number(fields, "running"),
-               session.server);
+               short_time(number(fields, "idleSeconds")), number(fields, "running"), session.server,
+               ports_of(fields));
   }
   co_return 0;
 }

@@ -12,9 +12,10 @@ namespace belljar::app {
 
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation)
     : foundation_{std::move(foundation)},
-      driver_{std::make_unique<linux_driver::LinuxDriver>(executor, std::move(foundation_.launcher),
-                                                          config.spare_sandboxes)},
-      outside_{executor, clock_},
+      driver_{std::make_unique<linux_driver::LinuxDriver>(
+          executor, std::move(foundation_.launcher), config.spare_sandboxes,
+          foundation_.secrets ? foundation_.secrets->authority() : "")},
+      outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       runtimes_{foundation_.data_dir, *foundation_.registry} {}
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "net/http_response_parser.h"
 #include "net/open_socket.h"
 #include "net/resolve.h"
@@ -41,6 +42,17 @@ class AsioStream final : public Stream {
   Task<> write(std::string_view bytes) override {
     co_await asio::async_write(next_, asio::buffer(bytes.data(), bytes.size()),
                                asio::use_awaitable);
+  }
+
+  Task<> end() override {
+    error_code ignored;  // a peer that is gone has seen the end
+    if constexpr (std::is_same_v<Next, tcp::socket>) {
+      next_.shutdown(tcp::socket::shutdown_send, ignored);
+    } else {
+      co_await next_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+      if (ignored == asio::error::operation_aborted) throw system_error{ignored};
+    }
+    co_return;
   }
 
   Next take() { return std::move(next_); }
@@ -151,6 +163,32 @@ Task<std::unique_ptr<Stream>> open_connection(Url url, std::optional<Url> proxy,
   co_await tunnel(secure, url, *proxy);
   TlsInTls inner = co_await start_tls(secure.take(), url.host, tls);
   co_return std::make_unique<TlsInTls>(std::move(inner));
+}
+
+namespace {
+
+tcp::socket adopt(const asio::any_io_executor& executor, Fd fd) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  sys(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &size), "look at a socket");
+  tcp::socket socket{executor};
+  socket.assign(name.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd.release());
+  return socket;
+}
+
+}  // namespace
+
+Task<std::unique_ptr<Stream>> start_tls(Fd socket, std::string host, asio::ssl::context& tls) {
+  tcp::socket plain = adopt(co_await asio::this_coro::executor, std::move(socket));
+  auto secure = co_await start_tls(std::move(plain), host, tls);
+  co_return std::make_unique<decltype(secure)>(std::move(secure));
+}
+
+Task<std::unique_ptr<Stream>> accept_tls(Fd socket, asio::ssl::context& tls) {
+  using Tls = asio::ssl::stream<tcp::socket>;
+  Tls stream{adopt(co_await asio::this_coro::executor, std::move(socket)), tls};
+  co_await stream.async_handshake(asio::ssl::stream_base::server, asio::use_awaitable);
+  co_return std::make_unique<AsioStream<Tls>>(std::move(stream));
 }
 
 }  // namespace belljar::net

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/fd.h"
 #include "net/stream.h"
 #include "net/url.h"
 
@@ -19,6 +20,13 @@ namespace belljar::net {
 // try; takes as long as the network lets it, so the caller sets the limit.
 Task<std::unique_ptr<Stream>> open_connection(Url url, std::optional<Url> proxy,
                                               asio::ssl::context& tls);
+
+// TLS over a socket that is connected already and does not block, as the client of a server that
+// must prove to be `host`. Throws Error{unavailable} that says why it did not.
+Task<std::unique_ptr<Stream>> start_tls(Fd socket, std::string host, asio::ssl::context& tls);
+
+// The same as the server. A client that cannot be agreed with is a boost::system::system_error.
+Task<std::unique_ptr<Stream>> accept_tls(Fd socket, asio::ssl::context& tls);
 
 // The value of an Authorization or Proxy-Authorization header for the user and password of a URL,
 // or "" if it has none.

@@ -27,7 +27,7 @@ HttpRequest request_to(const std::string& url) {
   return request;
 }
 
-HttpSettings trusting(const TestAuthority& authority) {
+HttpSettings trusting(const CertificateAuthority& authority) {
   HttpSettings settings;
   settings.tls.ca = {{"the test", authority.certificate()}};
   return settings;
@@ -44,7 +44,7 @@ std::string error_of(HttpSettings settings, const std::string& url) {
 }
 
 TEST(HttpClientTls, AcceptsACertificateOfAConfiguredAuthority) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue(kLoopback)};
   HttpClient client{trusting(authority)};
   EXPECT_EQ(run(client.get(request_to(server.url("/", "localhost")))).body, "hello");
@@ -52,7 +52,7 @@ TEST(HttpClientTls, AcceptsACertificateOfAConfiguredAuthority) {
 }
 
 TEST(HttpClientTls, RefusesAnUnknownAuthorityAndSaysWhatToDo) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue(kLoopback)};
   const std::string error = error_of({}, server.url("/"));
   EXPECT_THAT(error, HasSubstr("TLS with 127.0.0.1 failed"));
@@ -61,7 +61,7 @@ TEST(HttpClientTls, RefusesAnUnknownAuthorityAndSaysWhatToDo) {
 }
 
 TEST(HttpClientTls, RefusesACertificateForAnotherHost) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue("DNS:other.example")};
   EXPECT_THAT(error_of(trusting(authority), server.url("/", "localhost")),
               HasSubstr("another host"));
@@ -69,7 +69,7 @@ TEST(HttpClientTls, RefusesACertificateForAnotherHost) {
 }
 
 TEST(HttpClientTls, AcceptsAnythingWhenStrictSslIsOff) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue("DNS:other.example")};
   HttpSettings settings;
   settings.tls.verify = TlsSettings::Verify::no;
@@ -78,7 +78,7 @@ TEST(HttpClientTls, AcceptsAnythingWhenStrictSslIsOff) {
 }
 
 TEST(HttpClientTls, NeverFollowsARedirectAwayFromTls) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer plain{hello};
   const std::string location = "Location: " + plain.url("/") + "\r\n";
   TestServer server{[&](const TestRequest&) { return http_answer(302, "", location); },
@@ -87,7 +87,7 @@ TEST(HttpClientTls, NeverFollowsARedirectAwayFromTls) {
 }
 
 TEST(HttpClientTls, GoesThroughATunnelOfAnHttpProxy) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue("DNS:registry.invalid")};
   TestServer proxy{connect_to_target};
   HttpSettings settings = trusting(authority);
@@ -102,7 +102,7 @@ TEST(HttpClientTls, GoesThroughATunnelOfAnHttpProxy) {
 }
 
 TEST(HttpClientTls, GoesThroughATunnelOfAnHttpsProxy) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue("DNS:registry.invalid")};
   TestServer proxy{connect_to_target, authority.issue(kLoopback)};
   HttpSettings settings = trusting(authority);
@@ -143,7 +143,7 @@ TEST(HttpClientTls, NamesABadAuthorityFileWheneverItWasRead) {
 }
 
 TEST(HttpClientTls, TrustsASystemFileThatWasReadWhileItCouldBe) {
-  const TestAuthority authority;
+  const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue(kLoopback)};
   HttpSettings settings;
   Fd file = make_memory_file("system", authority.certificate());

@@ -69,7 +69,6 @@ HttpResponseParser::~HttpResponseParser() = default;
 
 std::unique_ptr<HttpResponseParser::Parser> HttpResponseParser::make() const {
   auto parser = std::make_unique<Parser>();
-  parser->eager(true);
   parser->header_limit(kHeadLimit);
   parser->body_limit(body_limit_);
   parser->skip(body_ == Body::none);
@@ -78,7 +77,8 @@ std::unique_ptr<HttpResponseParser::Parser> HttpResponseParser::make() const {
 
 void HttpResponseParser::feed(std::string_view bytes) {
   unread_.append(bytes);
-  while (!unread_.empty() && !parser_->is_done()) {
+  while (!unread_.empty() && !is_done()) {
+    if (parser_->is_header_done() && parser_->chunked()) return take_chunks();
     error_code error;
     const size_t used = parser_->put(boost::asio::buffer(unread_), error);
     unread_.erase(0, used);
@@ -91,10 +91,19 @@ void HttpResponseParser::feed(std::string_view bytes) {
   }
 }
 
+void HttpResponseParser::take_chunks() {
+  const size_t before = parser_->body.size();
+  const auto why = chunks_.feed(unread_, parser_->body);
+  received_ += parser_->body.size() - before;
+  if (received_ > body_limit_)
+    fail(Code::unavailable, "the answer is larger than {} bytes", body_limit_);
+  if (!why.empty()) fail(Code::unavailable, "the answer is not proper HTTP: {}", why);
+}
+
 void HttpResponseParser::feed_end() {
   error_code error;
-  if (!parser_->is_done() && parser_->got_some()) parser_->put_eof(error);
-  if (error || !parser_->is_done())
+  if (!is_done() && parser_->got_some()) parser_->put_eof(error);
+  if (error || !is_done())
     fail(Code::unavailable, "the connection ended before the whole answer had arrived");
 }
 
@@ -102,13 +111,13 @@ bool HttpResponseParser::has_head() const {
   return parser_->is_header_done();
 }
 bool HttpResponseParser::is_done() const {
-  return parser_->is_done();
+  return parser_->is_done() || chunks_.is_done();
 }
 bool HttpResponseParser::ends_with_connection() const {
   return parser_->is_header_done() && parser_->need_eof();
 }
 bool HttpResponseParser::leaves_connection_open() const {
-  return parser_->is_done() && parser_->keep_alive() && unread_.empty();
+  return is_done() && parser_->keep_alive() && unread_.empty();
 }
 const ResponseHead& HttpResponseParser::head() const {
   return parser_->head;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/chunk_decoder.h"
+
 namespace belljar::net {
 
 struct ResponseHead {
@@ -49,11 +51,14 @@ class HttpResponseParser {
  private:
   class Parser;
   std::unique_ptr<Parser> make() const;
+  void take_chunks();
 
   Body body_;
   uint64_t body_limit_;
   std::unique_ptr<Parser> parser_;
-  std::string unread_;  // the start of something whose rest has not arrived
+  ChunkDecoder chunks_;
+  uint64_t received_ = 0;  // of the body, in chunks
+  std::string unread_;     // the start of something whose rest has not arrived
 };
 
 }  // namespace belljar::net

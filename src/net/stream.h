@@ -20,6 +20,10 @@ class Stream {
 
   // All of it.
   virtual Task<> write(std::string_view bytes) = 0;
+
+  // Ends this side properly, so that the peer knows that nothing is missing. It may take as long as
+  // the peer likes; the caller sets the limit. A read may be under way.
+  virtual Task<> end() = 0;
 };
 
 }  // namespace belljar::net

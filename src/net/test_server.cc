@@ -19,7 +19,7 @@ namespace {
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
-Context make_context(const TestCertificate& from) {
+Context make_context(const Credentials& from) {
   Context context{SSL_CTX_new(TLS_server_method()), &SSL_CTX_free};
   BIO* memory = BIO_new_mem_buf(from.certificate.data(), -1);
   X509* certificate = PEM_read_bio_X509(memory, nullptr, nullptr, nullptr);
@@ -84,7 +84,7 @@ struct TestServer::Connection {
   }
 };
 
-TestServer::TestServer(Handler handler, std::optional<TestCertificate> certificate)
+TestServer::TestServer(Handler handler, std::optional<Credentials> certificate)
     : handler_{std::move(handler)}, certificate_{std::move(certificate)}, stop_{make_pipe()} {
   ::signal(SIGPIPE, SIG_IGN);  // SSL_write has no MSG_NOSIGNAL
   listener_.reset(sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));

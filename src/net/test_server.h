@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "net/test_certificates.h"
+#include "net/certificate_authority.h"
 
 // For unit tests only.
 namespace belljar::net {
@@ -29,7 +29,7 @@ class TestServer {
  public:
   using Handler = std::function<std::string(const TestRequest&)>;
 
-  explicit TestServer(Handler handler, std::optional<TestCertificate> certificate = {});
+  explicit TestServer(Handler handler, std::optional<Credentials> certificate = {});
   ~TestServer();
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
@@ -46,7 +46,7 @@ class TestServer {
   void tunnel(Connection& connection, const TestRequest& request);
 
   Handler handler_;
-  std::optional<TestCertificate> certificate_;
+  std::optional<Credentials> certificate_;
   Fd listener_;
   Pipe stop_;
   uint16_t port_ = 0;

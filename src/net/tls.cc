@@ -61,6 +61,19 @@ void add_system_certificates(SSL_CTX* context, const std::optional<std::string>&
   ERR_clear_error();
 }
 
+constexpr unsigned char kHttp11[] = "\x08http/1.1";
+constexpr unsigned kHttp11Size = sizeof kHttp11 - 1;
+
+int choose_http11(SSL*, const unsigned char** chosen, unsigned char* size,
+                  const unsigned char* offered, unsigned offered_size, void*) {
+  unsigned char* selected = nullptr;
+  const int result =
+      SSL_select_next_proto(&selected, size, kHttp11, kHttp11Size, offered, offered_size);
+  if (result != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *chosen = selected;
+  return SSL_TLSEXT_ERR_OK;
+}
+
 }  // namespace
 
 void read_ca_files(TlsSettings& settings, const std::string& system_file) {
@@ -90,6 +103,15 @@ std::shared_ptr<ssl::context> make_tls_client(const TlsSettings& settings) {
   return context;
 }
 
+std::shared_ptr<ssl::context> make_tls_server(const Credentials& credentials) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_http11, nullptr);
+  context->use_certificate(boost::asio::buffer(credentials.certificate), ssl::context::pem);
+  context->use_private_key(boost::asio::buffer(credentials.key), ssl::context::pem);
+  return context;
+}
+
 void expect_host(SSL* handle, const std::string& host) {
   // An address has no place in SNI (RFC 6066 §3) and is compared with other fields of the
   // certificate.
@@ -100,8 +122,7 @@ void expect_host(SSL* handle, const std::string& host) {
     SSL_set_hostflags(handle, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     SSL_set1_host(handle, host.c_str());
   }
-  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
-  SSL_set_alpn_protos(handle, kHttp11, sizeof(kHttp11) - 1);
+  SSL_set_alpn_protos(handle, kHttp11, kHttp11Size);
 }
 
 std::string why_handshake_failed(SSL* handle, const std::string& error) {

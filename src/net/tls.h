@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "net/certificate_authority.h"
+
 struct ssl_st;  // OpenSSL's SSL
 
 namespace boost::asio::ssl {
@@ -38,6 +40,10 @@ void read_ca_files(TlsSettings& settings, const std::string& system_file);
 // A client's context: TLS 1.2 or newer, host and chain checked. Throws Error{invalid} for a bad
 // file, and names it.
 std::shared_ptr<boost::asio::ssl::context> make_tls_client(const TlsSettings& settings);
+
+// A server's context: TLS 1.2 or newer, and HTTP/1.1 if the client asks what to speak; one that
+// speaks only something else is turned away.
+std::shared_ptr<boost::asio::ssl::context> make_tls_server(const Credentials& credentials);
 
 // Before the handshake: which name is asked for (SNI) and must be in the certificate.
 void expect_host(ssl_st* ssl, const std::string& host);

@@ -9,15 +9,14 @@
 #include <cerrno>
 
 #include "base/fd.h"
+#include "sandbox/gate.h"
 
 namespace belljar::network {
 
 namespace {
 
-constexpr size_t kMaxFlows = 128;
 constexpr std::chrono::seconds kIdle{60};
 constexpr size_t kLargest = 65535;
-constexpr int kLoopback = 1;  // the index of the first interface of every network namespace
 // So many datagrams in a row, then whoever else waits for the loop gets a turn.
 constexpr int kDatagramsPerTurn = 64;
 
@@ -27,23 +26,25 @@ void Injector::put(const std::string& packet) const {
   sockaddr_ll to{};
   to.sll_family = AF_PACKET;
   to.sll_protocol = htons(packet[0] >> 4 == 4 ? ETH_P_IP : ETH_P_IPV6);
-  to.sll_ifindex = kLoopback;
+  to.sll_ifindex = kLoopbackIndex;
   to.sll_halen = ETH_ALEN;  // the loopback interface's address is all zeros
   ::sendto(packets_, packet.data(), packet.size(), MSG_DONTWAIT,
            reinterpret_cast<const sockaddr*>(&to), sizeof to);
 }
 
 struct Datagrams::Flow {
-  Flow(const asio::any_io_executor& executor, Fd fd, std::shared_ptr<Traffic> counted)
-      : socket{executor, fd.release()}, traffic{std::move(counted)} {}
+  Flow(const asio::any_io_executor& executor, Fd fd, Budget& budget,
+       std::shared_ptr<Traffic> counted)
+      : share{budget, 1}, socket{executor, fd.release()}, traffic{std::move(counted)} {}
 
+  Budget::Share share;
   asio::posix::stream_descriptor socket;
   std::shared_ptr<Traffic> traffic;
   bool used = true;  // since it was last looked at
 };
 
-Datagrams::Datagrams(const asio::any_io_executor& executor, Injector injector)
-    : injector_{injector}, executor_{executor}, tasks_{executor} {}
+Datagrams::Datagrams(const asio::any_io_executor& executor, Injector injector, Budget& budget)
+    : injector_{injector}, budget_{budget}, executor_{executor}, tasks_{executor} {}
 
 bool Datagrams::send(const Packet& packet) {
   const auto at = flows_.find({packet.from, packet.to});
@@ -58,13 +59,14 @@ bool Datagrams::send(const Packet& packet) {
 
 bool Datagrams::open(const Packet& packet, const Endpoint& dialled,
                      std::shared_ptr<Traffic> traffic) {
-  if (flows_.size() >= kMaxFlows) return false;
+  if (limit() != Limit::none) return false;
   const asio::ip::udp::endpoint to{dialled.address, dialled.port};
   Fd socket{::socket(to.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket || ::connect(socket.get(), to.data(), static_cast<socklen_t>(to.size())) != 0)
     return false;
   const Pair pair{packet.from, packet.to};
-  const auto flow = std::make_shared<Flow>(executor_, std::move(socket), std::move(traffic));
+  const auto flow =
+      std::make_shared<Flow>(executor_, std::move(socket), budget_, std::move(traffic));
   flows_[pair] = flow;
   tasks_.spawn("carry datagrams", receive(pair, flow));
   return send(packet);

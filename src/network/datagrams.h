@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/packet.h"
 #include "sandbox/traffic.h"
 
@@ -24,10 +25,14 @@ class Injector {
 // own, until nothing has come or gone for a while.
 class Datagrams {
  public:
-  Datagrams(const asio::any_io_executor& executor, Injector injector);
+  // `budget` must outlive it.
+  Datagrams(const asio::any_io_executor& executor, Injector injector, Budget& budget);
 
   // True if there is a socket for the pair already, by which it then was sent.
   bool send(const Packet& packet);
+
+  // What stands in the way of one more.
+  Limit limit() const { return budget_.limit(flows_.size(), 1); }
 
   // Opens one: `packet` goes to `dialled`, and what comes back to where it came from. False if that
   // cannot be, or there are too many.
@@ -42,6 +47,7 @@ class Datagrams {
   Task<> receive(Pair pair, std::shared_ptr<Flow> flow);
 
   Injector injector_;
+  Budget& budget_;
   std::map<Pair, std::shared_ptr<Flow>> flows_;
   asio::any_io_executor executor_;
   TaskGroup tasks_;

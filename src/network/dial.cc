@@ -4,36 +4,19 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <cerrno>
 #include <cstddef>
 
-#include "base/posix.h"
+#include "base/connect.h"
 
 namespace belljar::network {
-
-namespace {
-
-std::string text(const Endpoint& endpoint) {
-  return fmt::format("{} port {}", endpoint.address.to_string(), endpoint.port);
-}
-
-}  // namespace
 
 Task<Fd> dial(Endpoint to) {
   const asio::ip::tcp::endpoint peer{to.address, to.port};
   constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
   Fd made{sys(::socket(peer.protocol().family(), kKind, 0), "make a socket")};
-  if (::connect(made.get(), peer.data(), static_cast<socklen_t>(peer.size())) == 0) co_return made;
-  if (errno != EINPROGRESS) fail_errno(errno, "connect to " + text(to));
-  asio::posix::stream_descriptor socket{co_await asio::this_coro::executor, made.release()};
-  co_await socket.async_wait(asio::posix::stream_descriptor::wait_write, asio::use_awaitable);
-  int error = 0;
-  socklen_t size = sizeof error;
-  sys(::getsockopt(socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size), "connect");
-  if (error != 0) fail_errno(error, "connect to " + text(to));
-  co_return Fd{socket.release()};
+  if (const int error = co_await connect_socket(made.get(), peer); error != 0)
+    fail_errno(error, fmt::format("connect to {} port {}", to.address.to_string(), to.port));
+  co_return made;
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "network/dial.h"
 #include "network/relay.h"
+#include "network/secret_relay.h"
 
 namespace belljar::network {
 
@@ -19,9 +20,11 @@ namespace {
 using Socket = asio::posix::stream_descriptor;
 using std::chrono::seconds;
 
-// Each has six descriptors, and half a MiB of pipes besides its sockets.
-constexpr size_t kMaxConnections = 128;
-constexpr size_t kMaxQueries = 128;
+// What each holds, in descriptors. A connection has two sockets and two pipes, and these half a
+// MiB; a connection to the name server has its socket and that of the query.
+constexpr size_t kConnection = 6;
+constexpr size_t kQuery = 1;
+constexpr size_t kConnectionForQueries = 1 + kQuery;
 constexpr seconds kDialLimit{60};
 // The program's kernel has the packet by then, unless the program has given up.
 constexpr seconds kAcceptLimit{5};
@@ -69,7 +72,7 @@ Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, 
       packets_{executor, gate.packets.release()},
       connections_{executor, gate.connections.release()},
       tasks_{executor},
-      datagrams_{executor, injector_} {
+      datagrams_{executor, injector_, shared.budget} {
   tasks_.spawn("watch the gate", read_packets());
   tasks_.spawn("accept at the gate", accept());
 }
@@ -78,8 +81,9 @@ Task<> Egress::stop() {
   co_await tasks_.stop();
   co_await datagrams_.stop();
   connections_.close();
-  // The kernel holds whoever closes a packet socket until no processor can know it any more: for
-  // some ten milliseconds, which this thread does not have.
+  // The kernel holds whoever closes the last descriptor of a packet socket until no processor can
+  // know it any more: for some ten milliseconds, which this thread does not have. The sandbox's
+  // init has one, too, and would take as much longer to die if it were the last.
   asio::post(blocking_pool(), [packets = Fd{packets_.release()}]() mutable { packets.reset(); });
 }
 
@@ -137,27 +141,35 @@ void Egress::block(const std::string& host, uint16_t port) {
             policy_.text());
 }
 
+void Egress::refuse(const std::string& host, uint16_t port, Limit reached) {
+  const auto entry = log_.attempt(host, port, Traffic::Verdict::failed);
+  const bool is_own = reached == Limit::own;
+  if (++(is_own ? entry->over_own_limit : entry->over_shared_limit) > 1) return;
+  log::info("refused: {}:{}; {}", host, port,
+            is_own ? fmt::format("the limit of {} connections at a time was reached", kMostAtATime)
+                   : "all sandboxes together have as many connections as belljar may");
+}
+
 // ---- TCP ---------------------------------------------------------------------------------------
 
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
   const Pair ends{packet.from, packet.to};
   if (dialled_.contains(ends)) return;  // sent again: the first is on its way
-  const Connections& all = shared_.connections;
-  const bool is_full = dialled_.size() >= kMaxConnections || all.open >= all.most;
-  if (is_resolver(packet.to) && !is_full) {
+  const bool is_for_us = is_resolver(packet.to);
+  Way way = is_for_us ? Way{packet.to.address.to_string(), true, packet.to} : judge(packet.to);
+  const Limit limit = shared_.budget.limit(dialled_.size(), kConnection);
+  if (!way.open) {
+    block(way.host, packet.to.port);
+  } else if (limit != Limit::none) {
+    refuse(way.host, packet.to.port, limit);
+  } else if (is_for_us) {
     tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
+  } else {
+    tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
+    return;
   }
-  Way way = judge(packet.to);
-  if (!way.open || is_full) {
-    if (way.open) {
-      log_.attempt(way.host, packet.to.port, Traffic::Verdict::failed);
-    } else {
-      block(way.host, packet.to.port);
-    }
-    return injector_.put(make_refusal(bytes));
-  }
-  tasks_.spawn("carry a connection", carry(std::string{bytes}, ends, std::move(way)));
+  injector_.put(make_refusal(bytes));
 }
 
 namespace {
@@ -166,21 +178,18 @@ namespace {
 template <class Map>
 class Entry {
  public:
-  Entry(Map& map, Connections& all, typename Map::key_type key, typename Map::mapped_type value)
-      : map_{map}, all_{all}, key_{std::move(key)} {
+  Entry(Map& map, Budget& budget, size_t descriptors, typename Map::key_type key,
+        typename Map::mapped_type value)
+      : map_{map}, share_{budget, descriptors}, key_{std::move(key)} {
     map_.emplace(key_, std::move(value));
-    ++all_.open;
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
-  ~Entry() {
-    map_.erase(key_);
-    --all_.open;
-  }
+  ~Entry() { map_.erase(key_); }
 
  private:
   Map& map_;
-  Connections& all_;
+  Budget::Share share_;
   typename Map::key_type key_;
 };
 
@@ -188,7 +197,8 @@ class Entry {
 
 Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, shared_.budget, kConnection, ends,
+                    std::make_shared<Dialled>(executor)};
   const uint16_t port = way.to.port;
   std::optional<Fd> outside;
   try {
@@ -203,15 +213,36 @@ Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
     log_.attempt(way.host, port, Traffic::Verdict::failed);
     co_return;
   }
-  auto traffic = log_.attempt(way.host, port, Traffic::Verdict::allowed);
   try {
     Fd inside = co_await let_in(std::move(first_packet), ends);
-    if (!inside) co_return;
-    std::shared_ptr<uint64_t> count{traffic, &traffic->bytes};
-    co_await relay(std::move(inside), std::move(*outside), std::move(count));
+    const auto note = [this, host = way.host, port](bool is_host) {
+      using Verdict = Traffic::Verdict;
+      auto entry = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
+      return std::shared_ptr<uint64_t>{entry, &entry->bytes};
+    };
+    if (!inside) {
+      note(true);
+      co_return;
+    }
+    const auto guarded = co_await guarded_host(inside.get(), outside->get(), port);
+    if (guarded) {
+      co_await relay_with_secrets(std::move(inside), std::move(*outside), *guarded,
+                                  *shared_.secrets, note);
+    } else {
+      co_await relay(std::move(inside), std::move(*outside), note(true));
+    }
   } catch (const Error& e) {
     log::debug("a connection to {} ended: {}", way.host, e.what());
   }
+}
+
+// The host that a program wants to speak with, if there are secrets for it.
+Task<std::optional<Secret::Host>> Egress::guarded_host(int inside, int outside, uint16_t port) {
+  if (shared_.secrets == nullptr || !shared_.secrets->has_port(port)) co_return std::nullopt;
+  Secret::Host host{co_await peek_server_name(inside, outside), port};
+  // Whoever may reach the address because of another name that it has may not use the secret.
+  if (!policy_.allows_name(host.name) || shared_.secrets->of(host).empty()) co_return std::nullopt;
+  co_return host;
 }
 
 // The program's end of a connection whose first packet it is; none if the program has given up.
@@ -244,13 +275,15 @@ Task<> Egress::accept() {
 
 void Egress::take_datagram(const Packet& packet) {
   if (is_resolver(packet.to)) {
-    if (queries_ >= kMaxQueries) return;  // the program asks again
+    if (shared_.budget.limit(queries_, kQuery) != Limit::none) return;  // the program asks again
     tasks_.spawn("answer a query", answer_datagram(std::string{packet.payload}, packet.from));
     return;
   }
   if (datagrams_.send(packet)) return;
   const Way way = judge(packet.to);
   if (!way.open) return block(way.host, packet.to.port);
+  const Limit limit = datagrams_.limit();
+  if (limit != Limit::none) return refuse(way.host, packet.to.port, limit);
   auto traffic = log_.attempt(way.host, packet.to.port, Traffic::Verdict::allowed);
   if (!datagrams_.open(packet, way.to, std::move(traffic)))
     log::debug("no socket for datagrams to {}", way.host);
@@ -281,6 +314,7 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
     ~Counted() { --count; }
   };
   const Counted counted{queries_};
+  const Budget::Share share{shared_.budget, kQuery};
   const std::string answer = co_await resolve(std::move(query), false);
   if (answer.empty()) co_return;
   injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
@@ -288,7 +322,8 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
 
 Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, shared_.connections, ends, std::make_shared<Dialled>(executor)};
+  const Entry entry{dialled_, shared_.budget, kConnectionForQueries, ends,
+                    std::make_shared<Dialled>(executor)};
   Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};

@@ -7,23 +7,18 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
+#include "network/budget.h"
 #include "network/datagrams.h"
 #include "network/name_book.h"
 #include "network/packet.h"
 #include "network/policy.h"
 #include "network/resolver.h"
+#include "network/secrets.h"
 #include "network/traffic_log.h"
 #include "sandbox/gate.h"
 #include "sandbox/traffic.h"
 
 namespace belljar::network {
-
-// How many connections all sandboxes have, of those that this process has descriptors for: one
-// sandbox must not use up what others need, nor all of them what belljar itself needs.
-struct Connections {
-  size_t open = 0;
-  size_t most = 0;
-};
 
 // Carries what programs of one sandbox send through its gate to where they sent it, if the policy
 // allows that; answers their DNS queries; and counts. A connection is dialled first and accepted
@@ -34,8 +29,9 @@ class Egress final : public Connectivity {
   // What is shared with other sandboxes. Must outlive it.
   struct Shared {
     Resolver& resolver;
-    Connections& connections;
+    Budget& budget;
     const Clock& clock;
+    const Secrets* secrets;  // null: there are none
   };
   Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared);
 
@@ -62,12 +58,14 @@ class Egress final : public Connectivity {
   void take_connection(std::string_view bytes, const Packet& packet);
   void take_datagram(const Packet& packet);
   Task<> carry(std::string first_packet, Pair ends, Way way);
+  Task<std::optional<Secret::Host>> guarded_host(int inside, int outside, uint16_t port);
   Task<> accept_and_resolve(std::string first_packet, Pair ends);
   Task<Fd> let_in(std::string first_packet, Pair ends);
   Task<> accept();
   Task<std::string> resolve(std::string query, bool over_tcp);
   Task<> answer_datagram(std::string query, Endpoint from);
   void block(const std::string& host, uint16_t port);
+  void refuse(const std::string& host, uint16_t port, Limit reached);
 
   Policy policy_;
   Shared shared_;

@@ -8,11 +8,11 @@ namespace belljar::network {
 
 namespace {
 
-// Half of the descriptors there may be, at six for each.
-size_t most_connections() {
+// Half of the descriptors there may be.
+size_t most_descriptors() {
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 64;
-  return std::min<size_t>(files.rlim_cur, 1u << 20) / 12;
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 512;
+  return std::min<size_t>(files.rlim_cur, 1u << 20) / 2;
 }
 
 Task<> end(std::unique_ptr<Egress> egress) {
@@ -21,17 +21,23 @@ Task<> end(std::unique_ptr<Egress> egress) {
 
 }  // namespace
 
-Outside::Outside(const asio::any_io_executor& executor, const Clock& clock)
-    : executor_{executor}, clock_{clock}, ends_{executor} {
-  connections_.most = most_connections();
-}
+Outside::Outside(const asio::any_io_executor& executor, const Clock& clock, const Secrets* secrets)
+    : executor_{executor},
+      clock_{clock},
+      secrets_{secrets},
+      budget_{most_descriptors()},
+      ends_{executor} {}
 
 std::shared_ptr<Connectivity> Outside::connect(Gate gate, Policy policy) {
-  const Egress::Shared shared{resolver_, connections_, clock_};
+  const Egress::Shared shared{resolver_, budget_, clock_, secrets_};
   auto egress = std::make_unique<Egress>(executor_, std::move(gate), std::move(policy), shared);
   return {egress.release(), [this](Egress* last) {
             ends_.spawn("end a way out", end(std::unique_ptr<Egress>{last}));
           }};
+}
+
+std::map<std::string, std::string> Outside::variables(const Policy& policy) const {
+  return secrets_ != nullptr ? secrets_->variables(policy) : std::map<std::string, std::string>{};
 }
 
 }  // namespace belljar::network

@@ -58,18 +58,24 @@ Task<> pump(Socket& from, Socket& to, uint64_t* count) {
   ::shutdown(to.native_handle(), SHUT_WR);
 }
 
+void set_linger(int socket, const linger& how) {
+  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &how, sizeof how);
+}
+
+}  // namespace
+
 void send_at_once(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // not TCP: nothing to set
 }
 
-// What was cut off must not look complete.
-void reset_at_close(Socket& socket) {
-  const linger at_once{1, 0};
-  ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+void reset_at_close(int socket) {
+  set_linger(socket, {1, 0});
 }
 
-}  // namespace
+void close_gently(int socket) {
+  set_linger(socket, {0, 0});
+}
 
 Task<> relay(Fd one, Fd other, std::shared_ptr<uint64_t> count) {
   using namespace asio::experimental::awaitable_operators;
@@ -88,8 +94,8 @@ Task<> relay(Fd one, Fd other, std::shared_ptr<uint64_t> count) {
   } catch (...) {
     failure = std::current_exception();
   }
-  reset_at_close(left);
-  reset_at_close(right);
+  reset_at_close(left.native_handle());
+  reset_at_close(right.native_handle());
   std::rethrow_exception(failure);
 }
 

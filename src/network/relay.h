@@ -15,4 +15,12 @@ namespace belljar::network {
 // as they pass.
 Task<> relay(Fd one, Fd other, std::shared_ptr<uint64_t> count = nullptr);
 
+// Small pieces leave without waiting for more.
+void send_at_once(int socket);
+
+// From now on the end of the socket is a reset, because what was cut off must not look complete; or
+// the usual end.
+void reset_at_close(int socket);
+void close_gently(int socket);
+
 }  // namespace belljar::network

@@ -90,8 +90,8 @@ TEST_F(RegistryTest, NamesABrokenAuthorityFileThatItReadAhead) {
 }
 
 TEST_F(RegistryTest, TrustsAuthoritiesWhoseFilesItCannotReadAnyMore) {
-  const net::TestAuthority npms;
-  const net::TestAuthority systems;
+  const net::CertificateAuthority npms{"npm"};
+  const net::CertificateAuthority systems{"the system"};
   for (const auto& [variable, authority] :
        {std::pair{"NODE_EXTRA_CA_CERTS", &npms}, std::pair{"SSL_CERT_FILE", &systems}}) {
     TestServer server{

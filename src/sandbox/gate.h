@@ -20,6 +20,9 @@ struct Gate {
   Fd connections;
 };
 
+// The index of the loopback interface: it is the first one of every network namespace.
+constexpr int kLoopbackIndex = 1;
+
 // The addresses that mean something in such a network, whose first 24 bits are those of QEMU's user
 // network, which many programs and people know.
 constexpr std::array<uint8_t, 4> kGateHost{10, 0, 2, 2};      // the host, where a policy allows it

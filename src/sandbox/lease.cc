@@ -15,7 +15,6 @@ constexpr size_t kMaxBackground = 16;  // each keeps its newest output
 }  // namespace
 
 Task<> LiveSandbox::stop_attachments() {
-  connectivity.reset();
   files.reset();
   // All ports are closed before the end of any connection is waited for.
   const auto published = std::exchange(ports, {});

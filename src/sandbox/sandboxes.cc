@@ -156,6 +156,7 @@ void Sandboxes::retire(const Live& live, std::string reason) {
 Task<> Sandboxes::tear_down(Live live) {
   co_await live->stop_attachments();
   co_await live->sandbox->destroy();
+  live->connectivity.reset();  // not before: see Egress::stop()
   // Leases may keep the object alive for a while, but it holds nothing any more.
   live->place.release();
 }

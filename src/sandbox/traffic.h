@@ -8,12 +8,17 @@ namespace belljar {
 
 // What programs of a sandbox wanted of one place outside, and got.
 struct Traffic {
-  enum class Verdict { allowed, blocked, failed };  // failed: allowed, but nobody answered
+  // failed: allowed, but nobody answered, or a limit was reached.
+  enum class Verdict { allowed, blocked, failed };
   std::string host;   // its name, if it was looked up; otherwise its address
   uint16_t port = 0;  // 0: a name was looked up and refused
   Verdict verdict = Verdict::allowed;
   uint64_t attempts = 0;
   uint64_t bytes = 0;  // in both directions
+  // Of the attempts, those for which there was no place among what this sandbox, or all of them
+  // together, may have open at a time.
+  uint64_t over_own_limit = 0;
+  uint64_t over_shared_limit = 0;
 };
 
 // The way out of one sandbox. It ends with this object.

@@ -149,6 +149,7 @@ constexpr Rule kRules[] = {
     too_many_processes,
     known_error,
     nothing_listens,
+    too_many_connections,
     network_refused,
     network_blocked,
     port_refused,

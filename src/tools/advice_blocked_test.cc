@@ -83,6 +83,34 @@ TEST(AdviceOnWhatIsBlocked, AnIpv6AddressIsWrittenAsPoliciesHaveIt) {
             "\"allow:[fd00::7]:80\".");
 }
 
+// One that was refused because of a limit, among places that were blocked.
+struct OverLimit : Blocked {
+  OverLimit(uint64_t own, uint64_t shared) : Blocked{"10.1.2.3", 80} {
+    report.network.push_back({"fine.test", 443, Traffic::Verdict::failed, 9, 0, own, shared});
+    report.network.push_back({"10.1.2.4", 80, Traffic::Verdict::blocked, 1, 0});
+  }
+};
+
+TEST(AdviceOnWhatIsBlocked, TheLimitOfASandboxIsNamed) {
+  OverLimit failure{2, 1};
+  EXPECT_EQ(failure.uncaught(kRefused),
+            "refused: fine.test:443; the limit of 128 connections at a time was reached. Open "
+            "fewer at a time, close those that are done, and try what was refused again.");
+}
+
+TEST(AdviceOnWhatIsBlocked, TheLimitOfAllSandboxesIsAnother) {
+  OverLimit failure{0, 1};
+  EXPECT_EQ(failure.uncaught(kRefused),
+            "refused: fine.test:443; all sandboxes together have as many connections as this "
+            "server may have. Open fewer at a time, close those that are done, and try what was "
+            "refused again.");
+}
+
+TEST(AdviceOnWhatIsBlocked, AFailureOutsideReachedNoLimit) {
+  OverLimit failure{0, 0};
+  EXPECT_EQ(failure.uncaught(kRefused).substr(0, 20), "blocked: 10.1.2.4:80");
+}
+
 TEST(AdviceOnWhatIsBlocked, WhatNoPolicyCouldAllowIsSaidToo) {
   Blocked failure{"no host", 0};
   EXPECT_EQ(failure.uncaught(kRefused),

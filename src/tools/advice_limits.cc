@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "network/budget.h"
 #include "tools/advice_rules.h"
 
 namespace belljar::tools::advice {
@@ -150,7 +151,29 @@ bool wanted_network(const ErrorReport& error) {
   return error.has(" ECONNREFUSED ") && error.has("syscall: 'query");
 }
 
+std::string place_of(const Traffic& entry) {
+  const bool is_ipv6 = entry.host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + entry.host + "]" : entry.host;
+  return entry.port == 0 ? host : fmt::format("{}:{}", host, entry.port);
+}
+
 }  // namespace
+
+std::string too_many_connections(const Clues& clues) {
+  const auto& traffic = clues.run.report.network;
+  const auto at = std::find_if(traffic.rbegin(), traffic.rend(), [](const Traffic& entry) {
+    return entry.over_own_limit + entry.over_shared_limit > 0;
+  });
+  if (at == traffic.rend()) return "";
+  const std::string why =
+      at->over_own_limit > 0
+          ? fmt::format("the limit of {} connections at a time was reached", network::kMostAtATime)
+          : "all sandboxes together have as many connections as this server may have";
+  return fmt::format(
+      "refused: {}; {}. Open fewer at a time, close those that are done, and try what was refused "
+      "again.",
+      place_of(*at), why);
+}
 
 // The last that was refused is what the program failed of.
 std::string network_refused(const Clues& clues) {
@@ -159,9 +182,7 @@ std::string network_refused(const Clues& clues) {
     return entry.verdict == Traffic::Verdict::blocked;
   });
   if (at == traffic.rend()) return "";
-  const bool is_ipv6 = at->host.find(':') != std::string::npos;
-  const std::string host = is_ipv6 ? "[" + at->host + "]" : at->host;
-  const std::string place = at->port == 0 ? host : fmt::format("{}:{}", host, at->port);
+  const std::string place = place_of(*at);
   const std::string rule = "allow:" + place;
   bool may_ask = false;
   try {

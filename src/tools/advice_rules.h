@@ -37,6 +37,7 @@ std::string timed_out(const Clues& clues);
 std::string disk_full(const Clues& clues);
 std::string too_many_processes(const Clues& clues);
 std::string nothing_listens(const Clues& clues);
+std::string too_many_connections(const Clues& clues);
 std::string network_refused(const Clues& clues);
 std::string network_blocked(const Clues& clues);
 std::string port_refused(const Clues& clues);

@@ -39,6 +39,11 @@ std::string_view reason_against(std::string_view name) {
 
 }  // namespace
 
+std::string_view why_not_a_variable(std::string_view name) {
+  if (!is_name(name)) return "it is not made of letters, digits and underscores";
+  return reason_against(name);
+}
+
 void check_environment(const std::map<std::string, std::string>& env) {
   for (const auto& [name, value] : env) {
     if (!is_name(name)) {

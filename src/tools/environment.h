@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace belljar::tools {
 
@@ -9,5 +10,9 @@ namespace belljar::tools {
 // set. Not free are those that decide which files are loaded or found, because belljar sets them
 // itself.
 void check_environment(const std::map<std::string, std::string>& env);
+
+// Why no program can have a variable of that name from outside, as the end of a sentence; "" if one
+// can.
+std::string_view why_not_a_variable(std::string_view name);
 
 }  // namespace belljar::tools

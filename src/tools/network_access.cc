@@ -44,8 +44,9 @@ Parameter network_parameter(const Settings& settings) {
   return Parameter{
       .name = "network",
       .description = fmt::format("What the program may reach: {}. At most \"{}\". It never reaches "
-                                 "the host, its local network or other sandboxes.",
-                                 kForms, most_network(settings).text()),
+                                 "the host, its local network or other sandboxes.{}",
+                                 kForms, most_network(settings).text(),
+                                 settings.secrets.empty() ? "" : " " + settings.secrets),
       .fallback = json::value(usual_network(settings).text())};
 }
 
@@ -100,6 +101,7 @@ void open_network(const Context& context, Lease& lease, const Policy& policy) {
   Gate gate = lease.sandbox().take_gate();
   if (!gate.packets) return;  // a driver without networks
   lease.set_connectivity(context.outside.connect(std::move(gate), policy));
+  lease.environment().merge(context.outside.variables(policy));
 }
 
 NetworkOfRun::NetworkOfRun(const Lease& lease) : way_{lease.connectivity()} {
@@ -114,6 +116,8 @@ std::vector<Traffic> NetworkOfRun::traffic() const {
     if (i < before_.size()) {
       now[i].attempts -= before_[i].attempts;
       now[i].bytes -= before_[i].bytes;
+      now[i].over_own_limit -= before_[i].over_own_limit;
+      now[i].over_shared_limit -= before_[i].over_shared_limit;
     }
     if (now[i].attempts > 0 || now[i].bytes > 0) changed.push_back(std::move(now[i]));
   }

@@ -82,6 +82,23 @@ TEST(NetworkAccess, ARunReportsItsOwnTrafficOnly) {
   });
 }
 
+TEST(NetworkAccess, ALimitThatAnEarlierRunReachedIsNotOfThisOne) {
+  check([](World& world) -> Task<> {
+    SandboxSpec spec;
+    Lease lease = co_await world.sandboxes.create_ephemeral("me", std::move(spec));
+    const auto way = std::make_shared<FakeWay>();
+    lease.set_connectivity(way);
+    way->seen = {{"a.test", 1, Traffic::Verdict::failed, 5, 0, 3, 2}};
+    const NetworkOfRun run{lease};
+    way->seen[0].attempts += 2;  // of which one was beyond a limit
+    way->seen[0].over_shared_limit += 1;
+    const auto traffic = run.traffic();
+    EXPECT_EQ(traffic.size(), 1u);
+    EXPECT_EQ(traffic[0].over_own_limit, 0u);
+    EXPECT_EQ(traffic[0].over_shared_limit, 1u);
+  });
+}
+
 TEST(NetworkAccess, TheNetworkOfASessionCannotChange) {
   check([](World& world) -> Task<> {
     const std::string id = co_await world.initialize();

@@ -20,6 +20,7 @@ struct Settings {
   Limits max_limits{.memory = 4ull << 30, .cpus = 4, .pids = 1024, .disk = 4ull << 30};
   network::Policy network = network::Policy::parse("internet");
   std::optional<network::Policy> max_network;  // without: nothing beyond `network`
+  std::string secrets;  // what programs can use of them, in words; "": nothing
   asio::ip::address publish_address = asio::ip::address_v4::loopback();  // of published ports
   milliseconds run_timeout{30'000};
   milliseconds max_run_timeout{600'000};

@@ -49,9 +49,9 @@ describe('belljar list, exec and stop', () => {
     await empty.initialize();
     const { code, stdout, stderr } = await run('list');
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^ID +IMAGE +AGE +IDLE +RUNNING +SERVER\n/);
+    assert.match(stdout, /^ID +IMAGE +AGE +IDLE +RUNNING +SERVER +PORTS\n/);
     for (const { server, id } of [one, two]) {
-      assert.match(stdout, new RegExp(`^${id} +node:lts-slim +\\d+ s +\\d+ s +0 +${server.pid}$`, 'm'));
+      assert.match(stdout, new RegExp(`^${id} +node:lts-slim +\\d+ s +\\d+ s +0 +${server.pid} +-$`, 'm'));
     }
     const json = JSON.parse((await run('list', '--json')).stdout);
     assert.deepEqual(json.map((entry) => [entry.container_id, entry.server]).sort(),
@@ -60,6 +60,17 @@ describe('belljar list, exec and stop', () => {
       assert.equal(typeof entry.ageSeconds, 'number');
       assert.equal(typeof entry.idleSeconds, 'number');
     }
+  });
+
+  test('list has the ports that are published', async (t) => {
+    const server = start(t);
+    const { text: id } = await server.call('sandbox_initialize', { port: 0 });
+    const code = "import { createServer } from 'node:http'; createServer().listen(process.env.PORT);";
+    const { structuredContent } = await server.call('run_js', { container_id: id, code, listenOnPort: 0 });
+    const [{ ports }] = JSON.parse((await run('list', '--json')).stdout);
+    assert.equal(ports.length, 2);
+    assert.ok(ports.includes(structuredContent.background.port));
+    assert.match((await run('list')).stdout, new RegExp(`^${id} .* ${server.pid} +${ports.join(',')}$`, 'm'));
   });
 
   test('a server without sandboxes has an empty list', async (t) => {

@@ -41,6 +41,22 @@ test('RS32 a killed server takes its sandboxes with it, with all their processes
   await jar.watch.checkGone();
 });
 
+// Closing the sockets of their gates takes the kernel some ten milliseconds each; the end of the server must not wait for that.
+test('RS32 a killed server takes many sandboxes with network with it as fast', async (t) => {
+  const jar = new Jar();
+  t.after(() => jar.server.child.kill('SIGKILL'));
+  await jar.start({ env: { BELLJAR_MAX_NETWORK: 'internet' } });
+  const word = marker();
+  let session;
+  for (let i = 0; i < 200; i++) session = (await jar.server.call('sandbox_initialize', { network: 'internet' })).text;
+  jar.exec(session, `while :; do sleep 5; done; : ${word}`).catch(() => {});
+  await until('the program to run', () => processesWith(word).length > 0);
+  kill(jar.server.pid);
+  await ended(word);
+  await until('all sandboxes to end', () => !jar.watch.hasSandboxes(), 2_000);
+  await jar.watch.checkGone();
+});
+
 test('RS32 a killed launcher takes the sandboxes with it, and the server says so', async (t) => {
   const { jar, word, answers, session } = await busy(t);
   process.kill(jar.watch.launcher, 'SIGKILL');

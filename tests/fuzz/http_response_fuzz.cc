@@ -1,4 +1,5 @@
-// What a server answers, in two pieces → status, headers and body; and where a redirection leads.
+// What a server answers, in two pieces and byte by byte → status, headers and body; and where a
+// redirection leads.
 #include <algorithm>
 #include <cctype>
 
@@ -24,14 +25,12 @@ void check_location(std::string_view location) {
          "an address that is shown can be read again");
 }
 
-void check(std::string_view input, HttpResponseParser::Body kind) {
+void check(std::string_view input, HttpResponseParser::Body kind, size_t piece) {
   constexpr uint64_t kLimit = 1024;
   HttpResponseParser parser{kind, kLimit};
   std::string body;
-  const size_t half = input.size() / 2;
-  for (const std::string_view piece : {input.substr(0, half), input.substr(half)}) {
-    if (parser.is_done()) break;
-    parser.feed(piece);
+  for (size_t at = 0; at < input.size() && !parser.is_done(); at += piece) {
+    parser.feed(input.substr(at, piece));
     body += parser.take_body();
     expect(body.size() <= kLimit, "the body keeps its limit");
   }
@@ -49,7 +48,9 @@ void check(std::string_view input, HttpResponseParser::Body kind) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using Body = belljar::net::HttpResponseParser::Body;
   const std::string_view input = belljar::fuzz::text_of(data, size);
-  for (const Body kind : {Body::expected, Body::none})
-    belljar::fuzz::may_refuse([=] { belljar::net::check(input, kind); });
+  for (const Body kind : {Body::expected, Body::none}) {
+    for (const size_t piece : {size / 2 + 1, size_t{1}})
+      belljar::fuzz::may_refuse([=] { belljar::net::check(input, kind, piece); });
+  }
   return 0;
 }

@@ -136,6 +136,27 @@ describe('allow', () => {
     assert.ok((await bench.lab.log()).connections.every(({ to }) => Object.values(server).includes(to)));
   });
 
+  // Half a minute is what programs get beyond the time that an answer holds. Whoever runs belljar makes no difference.
+  if (process.env.LAB_MODE !== 'rootless') {
+    test('an address is in reach only as long as the answer holds that led there; what is open stays so', async () => {
+      const { seen, network: report } = await bench.inside(async () => {
+        const [brief] = await resolve('brief.good.test');
+        const [control] = await resolve('good.test', 'AAAA');
+        const open = net.connect(7, brief);
+        const greeting = await new Promise((done) => open.on('data', (bytes) => done(String(bytes))).write('hello'));
+        const end = Date.now() + 90_000;
+        let later;
+        while ((later = await dial(brief, 7)) === 'connected' && Date.now() < end) await new Promise((next) => setTimeout(next, 200));
+        const answer = await new Promise((done) => open.on('data', (bytes) => done(String(bytes))).write('still here'));
+        const other = await dial(control, 7);
+        await resolve('brief.good.test');
+        return { brief, greeting, later, answer, other, again: await dial(brief, 7) };
+      }, { network: 'allow:brief.good.test:7,good.test:7', timeoutMs: 110_000 });
+      assert.deepEqual(seen, { brief: server.v4, greeting: 'hello', later: 'ECONNREFUSED', answer: 'still here', other: 'connected', again: 'connected' });
+      assert.deepEqual(report.filter(({ verdict }) => verdict === 'blocked'), [{ host: server.v4, port: 7, verdict: 'blocked', bytes: 0 }]);
+    });
+  }
+
   test('no other server can be asked, by UDP or TCP', async () => {
     const { seen } = await bench.inside(async (servers) => Promise.all(servers.flatMap((server) => [resolve('tunnel.good.test', 'TXT', server, { timeout: 300, tries: 1 }), dial(server, 53)])), { network, data: [names.v4, names.v6, server.v4, server.v6, lan.v4] });
     for (const outcome of seen) assert.match(String(outcome), /^(ETIMEOUT|ECONNREFUSED)$/);

@@ -154,6 +154,17 @@ describe('the text of a program that failed', () => {
     assert.ok(!/blocked:/.test(text), text);
   });
 
+  test('names the limit, when there were too many connections at a time', async (t) => {
+    const log = await bench.serve(t, { BELLJAR_LOG_LEVEL: 'info' });
+    const tooMany = `const sockets = [];
+      for (let n = 0; n < 129; n += 1) await new Promise((resolve, reject) => sockets.push(net.connect(7, '${server.v4}', resolve).on('error', reject)));`;
+    const { isError, text, network } = await failing(log, tooMany);
+    assert.equal(isError, true);
+    assert.match(text, /refused: 93\.184\.216\.34:7; the limit of 128 connections at a time was reached\. /);
+    assert.deepEqual(network, ['allowed', 'failed'].map((verdict) => ({ host: server.v4, port: 7, verdict, bytes: 0 })));
+    await until('the line in the log', () => /refused: 93\.184\.216\.34:7; the limit of 128 /.test(log.stderr));
+  });
+
   test('has only a few of many', async () => {
     const { text } = await failing(bench.server, "await Promise.all(Array.from({ length: 500 }, (_, n) => fetch(`http://10.1.${n >> 8}.${n & 255}/`).catch(() => {}))); throw new Error('end')");
     assert.match(text, /blocked: /);

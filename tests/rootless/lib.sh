@@ -1,4 +1,4 @@
-# Parts of tests/rootless/run and tests/vm/guest; sourced, never run. A mode is what the user has: "plain" nothing, "ids"
+# Parts of tests/rootless/run, tests/network/run and tests/vm/guest; sourced, never run. A mode is what the user has: "plain" nothing, "ids"
 # subordinate ids, "cgroup" a cgroup (v2) of the user's own, "delegated" both, "own" whatever the caller has.
 # shellcheck shell=bash
 # shellcheck source=scripts/lib.sh
@@ -21,12 +21,12 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# The programs and one Node.js where any user can reach them.
+# prepare [PROGRAM…]: belljar, these other programs of the build and one Node.js where any user can reach them.
 prepare() {
   local node
   node=$("$root/scripts/find-node")
   mkdir -p "$stage/bin" "$stage/data/runtimes" "$stage/home"
-  cp "$build"/{belljar,belljar-launcher,drivers_test,driver_linux_test,launcher_test} "$stage/bin/"
+  cp "$build"/belljar{,-launcher} "${@/#/$build/}" "$stage/bin/"
   [[ $node == */runtimes/*/bin/node ]] || die "the tests need a Node.js that belljar installed"
   prefix=$stage/data/runtimes/$(basename "${node%/bin/node}")
   # Links are refused between file systems, after the directories were made.

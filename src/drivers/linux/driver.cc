@@ -20,9 +20,10 @@ struct LinuxDriver::PreparedImage {
 };
 
 LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher,
-                         size_t spares)
+                         size_t spares, std::string certificates)
     : executor_{executor},
       client_{std::make_shared<LauncherClient>(executor, std::move(launcher))},
+      certificates_{std::move(certificates)},
       spares_{executor, spares,
               [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); }} {
 }
@@ -50,7 +51,7 @@ Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::stri
       fds.push_back(directory.get());
     }
     auto answer =
-        client_->ask(request, std::string{}, std::move(fds), "prepare the sandbox template");
+        client_->ask(request, certificates_, std::move(fds), "prepare the sandbox template");
     facts_ = (co_await std::move(answer)).reply;
     image->ok = true;
   } catch (...) {
@@ -74,10 +75,18 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
   return result;
 }
 
-void explain_files_failure(const SandboxSpec& spec, const Error& error) {
+// Throws something better than what the launcher said, if there is something better to say.
+void explain_failure(const SandboxSpec& spec, const Error& error) {
   const std::string what = error.what();
   if (spec.files && what.find(launcher::kMapOwnerStep) != std::string::npos)
     fail_to_share(spec.files->get());
+  if (what.find(launcher::kTakeIdsStep) != std::string::npos) {
+    fail(Code::exhausted,
+         "no user ids are left for another sandbox: run by an ordinary user, belljar has them for "
+         "{} at a time, spare ones included; stop one that is not needed, or have the operator set "
+         "max-sandboxes below that",
+         launcher::kMostSandboxesOfUser);
+  }
 }
 
 }  // namespace
@@ -126,10 +135,10 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   try {
     auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
     learn_from(answer.reply);
-    sandbox->set_workspace(std::move(answer.fd));
-    if (spec.network == Network::gated) co_await sandbox->open_gate();
+    sandbox->set_workspace(std::move(answer.fds[0]));
+    sandbox->set_gate({std::move(answer.fds[1]), std::move(answer.fds[2])});
   } catch (const Error& e) {
-    explain_files_failure(spec, e);
+    explain_failure(spec, e);
     throw;
   }
   co_return sandbox;

@@ -14,8 +14,10 @@ namespace belljar::linux_driver {
 // rights is done by the launcher; this side only asks.
 class LinuxDriver final : public Driver {
  public:
-  // Keeps `spares` sandboxes of each kind in use ready for the next caller.
-  LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher, size_t spares = 0);
+  // Keeps `spares` sandboxes of each kind in use ready for the next caller. `certificates` (PEM)
+  // are those whom programs trust besides the usual ones.
+  LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher, size_t spares = 0,
+              std::string certificates = "");
 
   Task<Capabilities> probe() override;
   const Isolation& isolation() const override { return isolation_; }
@@ -38,6 +40,7 @@ class LinuxDriver final : public Driver {
   Isolation isolation_;
   uint32_t next_image_ = 1;
   uint64_t next_sandbox_ = 1;
+  std::string certificates_;
   Spares spares_;
 };
 

@@ -49,7 +49,7 @@ void LauncherClient::read_replies() {
 Received LauncherClient::take_replies() {
   for (;;) {
     Answer& next = taken_.emplace_back();
-    const Received received = receive_reply(socket_.native_handle(), next.reply, {&next.fd, 1});
+    const Received received = receive_reply(socket_.native_handle(), next.reply, next.fds);
     if (received == Received::reply) continue;
     taken_.pop_back();
     return received;
@@ -60,7 +60,7 @@ void LauncherClient::dispatch_taken() {
   while (!taken_.empty()) {
     Answer next = std::move(taken_.front());
     taken_.pop_front();
-    dispatch(next.reply, std::move(next.fd));
+    dispatch(std::move(next));
   }
 }
 
@@ -83,7 +83,8 @@ bool LauncherClient::send(const Request& request, std::string_view payload,
   }
 }
 
-void LauncherClient::dispatch(const Reply& reply, Fd fd) {
+void LauncherClient::dispatch(Answer answer) {
+  const Reply& reply = answer.reply;
   if (reply.type == ReplyType::exited) {
     const auto at = exits_.find({reply.sandbox, reply.process});
     if (at == exits_.end()) return;
@@ -100,10 +101,10 @@ void LauncherClient::dispatch(const Reply& reply, Fd fd) {
   facts_ = reply.facts;
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
-  at->second->answer.reply = reply;
-  at->second->answer.fd = std::move(fd);
-  at->second->answered.set();
+  const auto pending = at->second;
   pending_.erase(at);
+  pending->answer = std::move(answer);
+  pending->answered.set();
 }
 
 void LauncherClient::lost() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <deque>
 #include <functional>
@@ -25,7 +26,7 @@ class LauncherClient {
 
   struct Answer {
     launcher::Reply reply{};
-    Fd fd;  // if the answer is one
+    std::array<Fd, launcher::kMaxFds> fds;  // those of the answer, in their order
   };
 
   // Sends a request and waits for the answer. A failed one is an Error that names the step and the
@@ -60,7 +61,7 @@ class LauncherClient {
   void read_replies();
   Received take_replies();
   void dispatch_taken();
-  void dispatch(const launcher::Reply& reply, Fd fd);
+  void dispatch(Answer answer);
   void lost();
   bool send(const launcher::Request& request, std::string_view payload, std::span<const int> fds);
 

@@ -1,11 +1,8 @@
 #include "drivers/linux/sandbox.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-
+#include "base/connect.h"
 #include "base/posix.h"
 #include "drivers/linux/process.h"
 
@@ -113,47 +110,23 @@ Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
   std::vector<int> no_fds;
   auto answer =
       co_await client_->ask(request, std::string{}, std::move(no_fds), "reach the sandbox");
-  co_return std::move(answer.fd);
+  co_return std::move(answer.fds[0]);
 }
-
-namespace {
-
-// 0 or an errno.
-Task<int> connect_to_loopback(int socket, bool ipv6, uint16_t port) {
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = htons(port);
-  v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr_in6 v6{};
-  v6.sin6_family = AF_INET6;
-  v6.sin6_port = htons(port);
-  v6.sin6_addr = in6addr_loopback;
-  const auto* address =
-      ipv6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
-  if (::connect(socket, address, ipv6 ? sizeof v6 : sizeof v4) == 0) co_return 0;
-  if (errno != EINPROGRESS) co_return errno;
-  asio::posix::stream_descriptor waiting{co_await asio::this_coro::executor,
-                                         sys(::fcntl(socket, F_DUPFD_CLOEXEC, 0), "copy a socket")};
-  co_await waiting.async_wait(asio::posix::stream_descriptor::wait_write, asio::use_awaitable);
-  int error = 0;
-  socklen_t size = sizeof error;
-  sys(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size), "connect");
-  co_return error;
-}
-
-}  // namespace
 
 Task<Fd> LinuxSandbox::connect(uint16_t port) {
   // A server may listen on either; most listen on both.
-  for (const bool ipv6 : {false, true}) {
+  const asio::ip::address loopbacks[] = {asio::ip::address_v4::loopback(),
+                                         asio::ip::address_v6::loopback()};
+  for (const asio::ip::address& loopback : loopbacks) {
     Fd socket;
     try {
-      socket = co_await make_socket(ipv6 ? launcher::kIpv6 : 0u);
+      socket = co_await make_socket(loopback.is_v6() ? launcher::kIpv6 : 0u);
     } catch (const Error&) {
-      if (!ipv6) throw;
+      if (loopback.is_v4()) throw;
       break;  // a host without IPv6
     }
-    const int error = co_await connect_to_loopback(socket.get(), ipv6, port);
+    const asio::ip::tcp::endpoint server{loopback, port};
+    const int error = co_await connect_socket(socket.get(), server);
     if (error == 0) co_return socket;
   }
   fail(Code::unavailable, "nothing accepts connections on port {} of the sandbox", port);
@@ -161,11 +134,6 @@ Task<Fd> LinuxSandbox::connect(uint16_t port) {
 
 Task<Fd> LinuxSandbox::listen() {
   return make_socket(launcher::kListening);
-}
-
-Task<> LinuxSandbox::open_gate() {
-  gate_.packets = co_await make_socket(launcher::kGatePackets);
-  gate_.connections = co_await make_socket(launcher::kGateConnections);
 }
 
 Task<> LinuxSandbox::destroy() {

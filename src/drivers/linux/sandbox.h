@@ -22,8 +22,7 @@ class LinuxSandbox final : public Sandbox {
 
   // When it is complete, and before anybody else has it.
   void set_workspace(Fd workspace) { workspace_ = std::move(workspace); }
-
-  Task<> open_gate();  // likewise, for one that has a network
+  void set_gate(Gate gate) { gate_ = std::move(gate); }
 
   // False once it was stopped, or killed from outside.
   bool alive() const { return !*stopped_; }

@@ -16,6 +16,11 @@ export const addresses = {
 // Those at the world's end of the wire.
 export const worldly = ['public', 'lan', 'secondLan', 'metadata', 'secondMetadata', 'names', 'neighbour'];
 
+// Public, for servers on port 443 that are there only for the tests that ask for them (secure_world.mjs).
+export const secure = Object.fromEntries(
+  ['api', 'otherAuthority', 'otherName', 'expired', 'oldVersion', 'resetter', 'echo', 'greeter', 'discard'].map((who, n) => [who, { v4: `93.184.216.${n + 40}`, v6: `2606:4700::${n + 40}` }]),
+);
+
 // All that must never be reached from a sandbox. The world answers for every address in these, so that a hole in a policy
 // ends in a connection and not in a failure that looks like a refusal.
 export const notPublic = {

@@ -13,13 +13,13 @@ const prelude = readFileSync(new URL('outward.mjs', import.meta.url), 'utf8');
 const wrapper = fileURLToPath(new URL('in_lab', import.meta.url));
 
 // The text of a program that calls `action(data)` and prints what it returns as JSON. The function runs elsewhere: it sees
-// the names of outward.mjs and `data`, nothing of its test.
-export const program = (action, data) =>
-  `${prelude}\nconst seen = await (${action})(${JSON.stringify(data)});\nfs.writeSync(1, JSON.stringify(seen ?? null));\nprocess.exit(0);`;
+// the names of outward.mjs and of `helpers`, which is the text of more of the kind, and `data`, nothing of its test.
+export const program = (action, data, helpers = '') =>
+  `${prelude}\n${helpers}\nconst seen = await (${action})(${JSON.stringify(data)});\nfs.writeSync(1, JSON.stringify(seen ?? null));\nprocess.exit(0);`;
 
 // Runs `action` on a server in a fresh sandbox, or in the session `in`: the tool's result, with what it returned in `seen`.
-export async function inside(server, action, { data, in: session, ...more } = {}) {
-  const code = program(action, data);
+export async function inside(server, action, { data, helpers, in: session, ...more } = {}) {
+  const code = program(action, data, helpers);
   const args = { timeoutMs: 60_000, ...more };
   const result = await (session ? server.call('run_js', { container_id: session, code, ...args }) : server.run(code, args));
   if (result.isError) throw new Error(result.text);
@@ -36,6 +36,7 @@ export async function session(t, server, args = {}) {
 
 export class Bench {
   lab;
+  helpers = ''; // of programs, besides outward.mjs
   server; // `internet` unless a call asks for something else, which it may
 
   async start() {
@@ -53,13 +54,13 @@ export class Bench {
   // As the function of this name, on the server of the file. Everything in the lab's log is of this run.
   async inside(action, options) {
     await this.lab.reset();
-    return inside(this.server, action, options);
+    return inside(this.server, action, { helpers: this.helpers, ...options });
   }
 
   // Runs `action` on the lab's host without a sandbox: the control that shows what could be reached.
   async onHost(action, data) {
     const child = spawn(wrapper, ['--input-type=module', '-'], { env: environment(this.lab.environment(process.execPath)), stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdin.end(program(action, data));
+    child.stdin.end(program(action, data, this.helpers));
     return JSON.parse(await text(child.stdout));
   }
 
@@ -74,8 +75,7 @@ export class Bench {
 }
 
 // Call at the top of a test file.
-export function openBench() {
-  const bench = new Bench();
+export function openBench(bench = new Bench()) {
   let started;
   before(() => (started = bench.start()));
   after(async () => {

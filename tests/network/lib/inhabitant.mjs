@@ -8,13 +8,13 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 
 import { datagramSocket, NameServer } from './name_server.mjs';
+import { parts, plain, SecureServers } from './secure_server.mjs';
 
 const kept = 4096; // bytes of what a client sent, to look for secrets in
 const names = new NameServer();
+const secure = new SecureServers();
 let connections = []; // [{ to, port, from, bytes, text, open, reset }], in the order in which they were accepted
 let datagrams = []; // [{ to, port, text }]; `to` is "" if the address is none that has a name
-
-const plain = (address) => address?.replace(/^::ffff:(?=\d+\.)/, '');
 
 function remember(socket) {
   const entry = { to: plain(socket.localAddress), port: socket.localPort, from: plain(socket.remoteAddress), bytes: 0, text: '', open: true, reset: false };
@@ -25,11 +25,6 @@ function remember(socket) {
     entry.bytes += bytes.length;
     if (entry.text.length < kept) entry.text += bytes.toString('latin1', 0, kept);
   });
-}
-
-function* parts(size) {
-  const part = Buffer.alloc(2 ** 20, 'x');
-  for (let left = size; left > 0; left -= part.length) yield left < part.length ? part.subarray(0, left) : part;
 }
 
 async function serveHttp(request, response) {
@@ -63,7 +58,8 @@ async function listen(kind, address, port) {
   const server = services[kind]();
   // After the listener of HTTP, which else would read past us.
   server.on('connection', remember);
-  server.listen(address === undefined ? { path: port } : { port, host: address });
+  // One address may have another server than the rest of the world on the same port.
+  server.listen(address === undefined ? { path: port } : { port, host: address, reusePort: true });
   await once(server, 'listening');
 }
 
@@ -82,13 +78,15 @@ async function echoDatagrams(address, port) {
 const commands = {
   tcp: ({ kind, address, port }) => listen(kind, address, port),
   udp: ({ address, port }) => echoDatagrams(address, port),
+  tls: ({ address, port, ...options }) => secure.listen(address, port, options),
   names: ({ address }) => names.listen(address),
   release: () => names.release(),
-  log: () => ({ connections, datagrams, queries: names.queries }),
+  log: () => ({ connections, datagrams, queries: names.queries, secure: secure.connections }),
   reset: () => {
     connections = [];
     datagrams = [];
     names.reset();
+    secure.reset();
   },
 };
 

@@ -159,7 +159,7 @@ export class Lab {
     return { LAB_BELLJAR: program, LAB_NETNS: this.host.netns, LAB_RESOLV: this.resolvConf, BELLJAR_NETWORK: undefined };
   }
 
-  // What has arrived in the world: { connections, datagrams, queries }; `host` has the same of the host's own services.
+  // What has arrived in the world: { connections, datagrams, queries, secure }; `host` has the same of the host's own services.
   async log() {
     const [world, host] = await Promise.all([this.world.ask('log'), this.host.ask('log')]);
     return { ...world, host };

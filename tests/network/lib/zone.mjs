@@ -1,5 +1,5 @@
 // The names of the lab and what its name server does when asked for them. Everything is under .test, which nobody has.
-import { addresses } from './addresses.mjs';
+import { addresses, secure } from './addresses.mjs';
 
 const { public: server, lan, metadata, host } = addresses;
 const A = (...data) => data.map((address) => ({ type: 'A', data: address }));
@@ -13,6 +13,7 @@ export const zone = {
   'good.test': { records: [...both(server), { type: 'TXT', data: 'a good name' }, { type: 'MX', data: 'mail.good.test' }] },
   'sub.good.test': { records: both(server) },
   'deep.sub.good.test': { records: both(server) },
+  'brief.good.test': { records: A(server.v4), ttl: 0 },
   'other.test': { records: both(server) },
   'v4.test': { records: A(server.v4) },
   'v6.test': { records: AAAA(server.v6) },
@@ -41,4 +42,15 @@ export const zone = {
   'wrong-id.test': { records: both(server), trick: 'wrong id first' },
   'wrong-question.test': { records: both(server), trick: 'wrong question first' },
   'forged.test': { records: both(server), trick: 'other records too' },
+  // Those with a certificate of the authority that the operator trusts.
+  'api.test': { records: both(secure.api) },
+  'second.test': { records: both(secure.api) },
+  'ported.test': { records: both(secure.api) },
+  'ordinary.test': { records: both(secure.api) },
+  // Names whose server is another one than theirs, as if somebody had forged the answer, or cannot be trusted.
+  'stolen.test': { records: both(secure.otherAuthority) },
+  'mistaken.test': { records: both(secure.otherName) },
+  'expired.test': { records: both(secure.expired) },
+  'old.test': { records: both(secure.oldVersion) },
+  'resetting.test': { records: both(secure.resetter) },
 };

@@ -139,7 +139,10 @@ int bring_up(CreateContext&) {
 }
 
 int prepare_gate(CreateContext& context) {
-  return context.gated ? lead_to_gate() : 0;
+  if (!context.gated) return 0;
+  if (const int error = lead_to_gate()) return error;
+  if (const int error = open_gate_packets(context.gate.packets)) return error;
+  return open_gate_connections(context.gate.connections);
 }
 
 int set_host_name(CreateContext&) {
@@ -191,7 +194,15 @@ constexpr Step<CreateContext> kInitSteps[] = {
 
 [[noreturn]] void run_init(CreateContext& context) {
   run_steps(kInitSteps, context);
-  report_ready(context.status);
+  if (context.gated) {
+    report_ready(context.status, {context.gate.packets.get(), context.gate.connections.get()});
+    // The packet socket stays open here. The kernel holds whoever closes the last descriptor of one
+    // for some ten milliseconds. If belljar is killed, that must be nobody through whom others
+    // learn of its end; as inits die at the same time, they wait at the same time.
+    context.gate.connections.reset();
+  } else {
+    report_ready(context.status);
+  }
   ::close(context.status);
   for (;;) ::pause();
 }

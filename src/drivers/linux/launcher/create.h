@@ -7,6 +7,7 @@
 #include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/seccomp.h"
 #include "drivers/linux/launcher/template.h"
+#include "sandbox/gate.h"
 
 namespace belljar::launcher {
 
@@ -32,18 +33,19 @@ struct CreateContext {
   SandboxIds ids;
   uint64_t sandbox;
   SandboxLimits limits;
-  int status;             // write end of the status pipe
+  int status;             // its end of the status socket
   int files;              // the host directory for /workspace/files, or -1
   int maps_written = -1;  // read end of a pipe: end of file or a byte once the id maps are in place
   bool full_proc = true;
   bool in_background = false;
   bool gated = false;  // with a network that leads to a gate; otherwise to nowhere
+  Gate gate;           // once it is open
 };
 
 // Runs in a forked child of the launcher and does not return: enters the cgroups, the owner
 // namespace and the template, starts the sandbox's init as a child of the launcher, and leaves.
 // Reports init's pid, then `ready` (from init, when the sandbox is complete and init has no rights
-// left) or the step that failed.
+// left; with the sockets of its gate, if it has one) or the step that failed.
 [[noreturn]] void create_sandbox(CreateContext context);
 
 // Tries whether a user namespace here may mount a whole procfs. Inside many containers it may not,

@@ -24,8 +24,6 @@ namespace belljar::launcher {
 
 namespace {
 
-constexpr int kLoopback = 1;  // the index of the first interface of every network namespace
-
 template <size_t N>
 void add_address(Netlink& netlink, uint8_t family, const std::array<uint8_t, N>& address) {
   ifaddrmsg header{};
@@ -33,7 +31,7 @@ void add_address(Netlink& netlink, uint8_t family, const std::array<uint8_t, N>&
   header.ifa_prefixlen = N * 8;
   header.ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD;  // usable now: nobody else can have it
   header.ifa_scope = RT_SCOPE_UNIVERSE;
-  header.ifa_index = kLoopback;
+  header.ifa_index = kLoopbackIndex;
   netlink.begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
   netlink.add(IFA_LOCAL, address.data(), N);
   netlink.add(IFA_ADDRESS, address.data(), N);
@@ -49,7 +47,7 @@ void add_route(Netlink& netlink, uint8_t family, const std::array<uint8_t, N>& s
   header.rtm_scope = RT_SCOPE_HOST;
   header.rtm_type = RTN_LOCAL;
   netlink.begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
-  netlink.add_u32(RTA_OIF, kLoopback);
+  netlink.add_u32(RTA_OIF, kLoopbackIndex);
   netlink.add(RTA_PREFSRC, source.data(), N);
 }
 
@@ -57,7 +55,7 @@ void add_route(Netlink& netlink, uint8_t family, const std::array<uint8_t, N>& s
 // them for forged unless told otherwise.
 void accept_local_sources(Netlink& netlink) {
   ifinfomsg header{};
-  header.ifi_index = kLoopback;
+  header.ifi_index = kLoopbackIndex;
   netlink.begin(RTM_NEWLINK, 0, &header, sizeof header);
   const size_t families = netlink.open(IFLA_AF_SPEC);
   const size_t ipv4 = netlink.open(AF_INET);
@@ -189,7 +187,7 @@ int open_gate_packets(Fd& result) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
-  address.sll_ifindex = kLoopback;
+  address.sll_ifindex = kLoopbackIndex;
   const auto* any = reinterpret_cast<const sockaddr*>(&address);
   return ::bind(result.get(), any, sizeof address) == 0 ? 0 : errno;
 }

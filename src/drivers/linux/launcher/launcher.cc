@@ -15,7 +15,6 @@
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/features.h"
-#include "drivers/linux/launcher/gate.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/processes.h"
 #include "drivers/linux/launcher/start.h"
@@ -162,8 +161,7 @@ void Launcher::create(const Message& message) {
       return answer(request, error, "find the files directory");
   }
   const unsigned block = place_.has_own_ids() ? take_id_block() : 0;
-  if (place_.has_own_ids() && block == 0)
-    return answer(request, EUSERS, "take a block of user ids");
+  if (place_.has_own_ids() && block == 0) return answer(request, EUSERS, kTakeIdsStep);
   auto jar = std::make_unique<Jar>();
   jar->id = request.sandbox;
   jar->create_serial = request.serial;
@@ -178,14 +176,15 @@ void Launcher::create(const Message& message) {
     step = "start the helper";
     Fd group;
     error = cgroups_.open_sandbox(request.sandbox, group);
-    if (error == 0 && ::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0)
+    constexpr int kKind = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    if (error == 0 && ::socketpair(AF_UNIX, kKind, 0, status) == 0)
       helper = clone_process(0, group.get());
     if (error == 0 && helper < 0) error = errno;
   }
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, place_, owner_.get(), jar->ids,
                     request.sandbox, request.limits, status[1], files.get(), -1, full_proc_,
-                    (request.flags & kInBackground) != 0, (request.flags & kGated) != 0});
+                    (request.flags & kInBackground) != 0, (request.flags & kGated) != 0, Gate{}});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);
@@ -297,8 +296,6 @@ namespace {
 
 // 0 or an errno.
 int make_socket(uint32_t flags, Fd& result) {
-  if ((flags & kGatePackets) != 0) return open_gate_packets(result);
-  if ((flags & kGateConnections) != 0) return open_gate_connections(result);
   const bool ipv6 = (flags & kIpv6) != 0;
   result.reset(::socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!result) return errno;

@@ -13,12 +13,14 @@
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/launcher.h"
 #include "drivers/linux/launcher/processes.h"
+#include "drivers/linux/launcher/rights.h"
 
 namespace belljar::launcher {
 
 void Launcher::on_jar_status(Jar& jar) {
   Report report{};
-  const ssize_t size = ::read(jar.status.get(), &report, sizeof report);
+  std::vector<Fd> gate;
+  const ssize_t size = receive_report(jar.status.get(), report, gate);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size == sizeof report && report.kind == Report::pid) {
     jar.init = report.number;
@@ -38,7 +40,9 @@ void Launcher::on_jar_status(Jar& jar) {
         ::openat(place_.proc.get(), path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (workspace) {
       jar.ready = true;
-      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", {workspace.get()});
+      std::vector<int> fds{workspace.get()};
+      for (const Fd& socket : gate) fds.push_back(socket.get());
+      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", fds);
     }
     report.error = errno;
     std::strncpy(report.step, "open the workspace", sizeof report.step - 1);
@@ -240,20 +244,11 @@ Reply Launcher::make_reply(ReplyType type, uint32_t serial, uint64_t sandbox) co
 void Launcher::send(const Reply& reply, const std::vector<int>& fds) const {
   Reply copy = reply;
   iovec part{&copy, sizeof copy};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)] = {};
+  Rights rights;
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  if (!fds.empty()) {
-    const size_t size = sizeof(int) * fds.size();
-    header.msg_control = control;
-    header.msg_controllen = CMSG_SPACE(size);
-    cmsghdr* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(size);
-    std::memcpy(CMSG_DATA(rights), fds.data(), size);
-  }
+  rights.attach(header, fds);
   // belljar reads all the time. Where there is no memory for the message there will be some soon.
   while (::sendmsg(control_, &header, MSG_NOSIGNAL) < 0) {
     if (errno == EINTR) continue;

@@ -82,7 +82,8 @@ void Launcher::prepare(const Message& message) {
       return answer(request, error, "find the Node runtime");
   }
   Template made;
-  if (const int error = build_template(place_.proc.get(), owner_.get(), runtime.get(), made, step))
+  const TemplateParts parts{runtime.get(), message.payload};
+  if (const int error = build_template(place_.proc.get(), owner_.get(), parts, made, step))
     return answer(request, error, step);
   if (const int error = try_full_proc(owner_.get(), made, full_proc_))
     return answer(request, error, "try to mount /proc");

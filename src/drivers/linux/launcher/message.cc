@@ -6,28 +6,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include "drivers/linux/launcher/rights.h"
+
 namespace belljar::launcher {
 
 bool receive(int socket, Message& message) {
   char payload[kMaxPayload];
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
+  Rights rights;
   iovec parts[] = {{&message.request, sizeof message.request}, {payload, sizeof payload}};
   msghdr header{};
   header.msg_iov = parts;
   header.msg_iovlen = 2;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
+  rights.expect(header);
   const ssize_t size = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (size <= 0) return size < 0 && (errno == EINTR || errno == ENOMEM || errno == ENOBUFS);
-  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof fd);
-      message.fds.emplace_back(fd);
-    }
-  }
+  message.fds = Rights::take(header);
   const bool whole = static_cast<size_t>(size) >= sizeof message.request &&
                      (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
   if (!whole) {
@@ -74,19 +67,18 @@ bool is_ordinary_id(uint32_t id) {
 bool is_well_formed(const Request& request, std::string_view payload, size_t fds) {
   const auto has_flags = [&request](uint32_t known) { return (request.flags & ~known) == 0; };
   if (request.type == RequestType::start) return has_flags(0) && is_command(request, payload, fds);
+  if (request.type == RequestType::prepare) return has_flags(0) && fds <= 1;
   if (!payload.empty()) return false;
   switch (request.type) {
     case RequestType::seal:
       return has_flags(0) && (fds == 1 || fds == 2) && is_ordinary_id(request.own_id);
-    case RequestType::prepare: return has_flags(0) && fds <= 1;
     case RequestType::create:
       return has_flags(kInBackground | kGated) && fds <= 1 && are_sane(request.limits);
-    case RequestType::socket:
-      return fds == 0 && (has_flags(kListening | kIpv6) || request.flags == kGatePackets ||
-                          request.flags == kGateConnections);
+    case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;
     case RequestType::examine:
     case RequestType::kill:
     case RequestType::destroy: return has_flags(0) && fds == 0;
+    case RequestType::prepare:
     case RequestType::start: break;
   }
   return false;

@@ -5,8 +5,8 @@
 
 // What belljar and the launcher say to each other: fixed structures over a SOCK_SEQPACKET pair, one
 // message per packet, descriptors as SCM_RIGHTS. The launcher treats every message as hostile:
-// lengths, counts and numbers are checked before use, and no text but argv, environment and the
-// source file's path is in it.
+// lengths, counts and numbers are checked before use, and no text but argv, environment, the source
+// file's path and certificates for programs is in it.
 namespace belljar::launcher {
 
 // The descriptor on which the launcher finds its end of the socket pair.
@@ -17,9 +17,10 @@ constexpr uint32_t kMaxStrings = 4096;
 constexpr size_t kMaxFds = 4;
 
 enum class RequestType : uint32_t {
-  prepare = 1,  // make the template of `image`. fds: the runtime's prefix directory, or none
+  prepare = 1,  // make the template of `image`. The payload: certificates that programs trust, PEM,
+                // or nothing. fds: the runtime's prefix directory, or none
   create,   // a sandbox from `image` with `limits`. fds: the files directory, or none. The answer
-            // has one fd: the sandbox's /workspace (O_PATH)
+            // has the sandbox's /workspace (O_PATH) and, with kGated, both sockets of its Gate
   start,    // a process in it. fds: stdin, stdout, stderr[, source file]
   kill,     // a process and all it started
   destroy,  // a sandbox
@@ -68,12 +69,10 @@ struct SandboxLimits {
 };
 
 enum RequestFlag : uint32_t {
-  kInBackground = 1 << 0,     // create: nobody waits for it, so whatever else runs comes first
-  kListening = 1 << 1,        // socket: bound to 127.0.0.1 at a free port and listening
-  kIpv6 = 1 << 2,             // socket: of this family; otherwise IPv4
-  kGated = 1 << 3,            // create: with the network that sandbox/gate.h describes
-  kGatePackets = 1 << 4,      // socket: that one of its gate
-  kGateConnections = 1 << 5,  // socket: that one of its gate
+  kInBackground = 1 << 0,  // create: nobody waits for it, so whatever else runs comes first
+  kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
+  kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
+  kGated = 1 << 3,         // create: with the network that sandbox/gate.h describes
 };
 
 struct Request {
@@ -106,6 +105,11 @@ constexpr const char* kGateStep = "lead the network to the gate";
 
 // The step that fails with EUSERS where so many launchers run already that no ids are left.
 constexpr const char* kTakeSlotStep = "take a slot among the launchers";
+
+// The step that fails where every sandbox that there are ids for is there. As root there are more
+// than the settings allow.
+constexpr const char* kTakeIdsStep = "take a block of user ids";
+constexpr unsigned kMostSandboxesOfUser = 2047;
 
 // Which way the launcher took where hosts differ. Sent with every answer; before the launcher is
 // set up there is none but kFactRoot.

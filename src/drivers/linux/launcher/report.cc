@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "drivers/linux/launcher/rights.h"
+
 namespace belljar::launcher {
 
 namespace {
@@ -24,6 +26,30 @@ void report_pid(int pipe, pid_t pid) {
 
 void report_ready(int pipe) {
   send(pipe, {Report::ready, 0, 0, {}});
+}
+
+void report_ready(int socket, const std::vector<int>& fds) {
+  Report report{Report::ready, 0, 0, {}};
+  iovec part{&report, sizeof report};
+  Rights rights;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  rights.attach(message, fds);
+  while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+ssize_t receive_report(int socket, Report& report, std::vector<Fd>& fds) {
+  iovec part{&report, sizeof report};
+  Rights rights;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  rights.expect(message);
+  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (size > 0) fds = Rights::take(message);
+  return size;
 }
 
 void report_failure_and_exit(int pipe, const char* step, int error) {

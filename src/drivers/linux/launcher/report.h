@@ -2,6 +2,9 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
+#include "base/fd.h"
 #include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
@@ -14,8 +17,8 @@ struct Step {
   int (*run)(Context&);
 };
 
-// What a forked child tells the launcher through its status pipe. The pipe is close-on-exec: end of
-// file after a pid means that the program was executed.
+// What a forked child tells the launcher through its status pipe, or a socket where descriptors go
+// along. It is close-on-exec: end of file after a pid means that the program was executed.
 struct Report {
   enum Kind : int { pid, ready, failed };
   Kind kind;
@@ -26,7 +29,11 @@ struct Report {
 
 void report_pid(int pipe, pid_t pid);
 void report_ready(int pipe);
+void report_ready(int socket, const std::vector<int>& fds);
 [[noreturn]] void report_failure_and_exit(int pipe, const char* step, int error);
+
+// As read() and recv() do, with what came along.
+ssize_t receive_report(int socket, Report& report, std::vector<Fd>& fds);
 
 // Runs the steps in order. The first that fails is reported on `context.status`, and the process
 // ends.

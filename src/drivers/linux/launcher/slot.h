@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/place.h"
+#include "drivers/linux/launcher/protocol.h"
 
 namespace belljar::launcher {
 
@@ -12,9 +13,11 @@ constexpr unsigned kIdsPerSlot = 65536;
 constexpr unsigned kFirstId =
     0x60000000;  // far above real users and the ranges that distributions hand out
 constexpr unsigned kIdsPerSandbox = 16;
-// A user usually has 65536 ids for everything: 16 launchers with 2047 sandboxes each.
-constexpr unsigned kIdsPerRootlessSlot = 4096;
 constexpr unsigned kIdsPerRootlessSandbox = 2;  // init's and the programs'
+// A user usually has 65536 ids for everything: 16 launchers. The first ids are the owner's of all
+// sandboxes.
+constexpr unsigned kIdsPerRootlessSlot = (kMostSandboxesOfUser + 1) * kIdsPerRootlessSandbox;
+static_assert(65536 / kIdsPerRootlessSlot == 16);
 
 // A launcher's number among those of the host's root, or of one user: it names its cgroups and its
 // range of ids. Held by a lock on a file, which the kernel releases however the launcher ends.

@@ -29,6 +29,7 @@ struct Build {
   int runtime_mount;
   int usr_mount;
   int status;
+  const std::string& certificates;
 };
 
 int result_of(int status) {
@@ -149,6 +150,27 @@ int write_etc(Build&) {
   return copy_alternatives(etc.get());
 }
 
+// Whom programs trust: where OpenSSL, and with it curl, git and others, look for it on Debian.
+// Node.js has a list of its own, and reads what comes on top from the other file if its environment
+// says so.
+int write_certificates(Build& build) {
+  const Fd etc{
+      ::open((std::string{kStage} + "/lower/etc").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!etc) return errno;
+  if (const int error = create_directories_at(etc.get(), "ssl/certs", 0755)) return error;
+  std::string all;
+  for (const char* path :
+       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"}) {
+    if (all.empty()) all = read_file_at(AT_FDCWD, path);
+  }
+  all += build.certificates;
+  if (const int error = create_file_at(etc.get(), "ssl/certs/ca-certificates.crt", all, 0644))
+    return error;
+  if (::symlinkat("certs/ca-certificates.crt", etc.get(), "ssl/cert.pem") != 0) return errno;
+  if (build.certificates.empty()) return 0;
+  return create_file_at(etc.get(), "ssl/belljar.pem", build.certificates, 0644);
+}
+
 int attach(int mount, const char* path) {
   std::string target;
   in_stage(path, target);
@@ -229,6 +251,7 @@ constexpr Step<Build> kBuildSteps[] = {
     {"mount the template's root", mount_stage},
     {"make the skeleton", make_skeleton},
     {"write /etc", write_etc},
+    {"write certificates", write_certificates},
     {"mount /usr", mount_usr},
     {"mount the Node runtime", mount_runtime},
     {"mount /dev", mount_dev},
@@ -310,7 +333,9 @@ int make_owner_namespace(int proc, const OwnerIds& ids, Fd& result) {
   return error;
 }
 
-int build_template(int proc, int owner, int runtime, Template& result, std::string& step) {
+int build_template(int proc, int owner, const TemplateParts& parts, Template& result,
+                   std::string& step) {
+  const int runtime = parts.runtime;
   Fd usr;
   Fd runtime_mount;
   step = "copy the mount of /usr";
@@ -331,7 +356,7 @@ int build_template(int proc, int owner, int runtime, Template& result, std::stri
   if (child < 0) return errno;
   if (child == 0) {
     done_write.reset();
-    Build build{owner, runtime_mount.get(), usr.get(), status_write.get()};
+    Build build{owner, runtime_mount.get(), usr.get(), status_write.get(), parts.certificates};
     run_steps(kBuildSteps, build);
     report_ready(status_write.get());
     status_write.reset();  // if that failed, the launcher sees the end of it

@@ -26,10 +26,15 @@ struct Template {
   Fd mounts;  // the mount namespace
 };
 
+struct TemplateParts {
+  int runtime;                      // the prefix directory, or -1
+  const std::string& certificates;  // PEM: whom programs trust besides those whom the host trusts
+};
+
 // Builds the template in a child that is root in the user namespace `owner` and nobody outside.
-// `runtime` is the prefix directory (or -1), `proc` the launcher's own procfs. 0 or an errno, with
-// the failed step in `step`.
-int build_template(int proc, int owner, int runtime, Template& result, std::string& step);
+// `proc` is the launcher's own procfs. 0 or an errno, with the failed step in `step`.
+int build_template(int proc, int owner, const TemplateParts& parts, Template& result,
+                   std::string& step);
 
 // What the ids in the owner's user namespace stand for, as the launcher's numbers them: 0 to
 // `count` - 1 for those from `first`, and perhaps kOutsiderId for one more.
