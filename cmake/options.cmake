@@ -15,8 +15,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_link_options(belljar_options INTERFACE -fuse-ld=lld-19)
 endif()
 if(BELLJAR_SANITIZE)
-  target_compile_options(belljar_options INTERFACE -fsanitize=${BELLJAR_SANITIZE} -fno-omit-frame-pointer)
-  target_link_options(belljar_options INTERFACE -fsanitize=${BELLJAR_SANITIZE})
+  # A target with the property BELLJAR_UNSANITIZED does without.
+  set(sanitize $<$<NOT:$<BOOL:$<TARGET_PROPERTY:BELLJAR_UNSANITIZED>>>:-fsanitize=${BELLJAR_SANITIZE}>)
+  target_compile_options(belljar_options INTERFACE ${sanitize} -fno-omit-frame-pointer)
+  target_link_options(belljar_options INTERFACE ${sanitize})
   # Asio recycles handler memory and coroutine frames, which hides use-after-free from the sanitizers.
   target_compile_definitions(belljar_options INTERFACE
     BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)

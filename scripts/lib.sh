@@ -28,8 +28,15 @@ exec_as_root() {
   exec sudo "--preserve-env=$(kept_variables)" "$@"
 }
 
-# as_root WHY COMMAND…: the same, and comes back.
-as_root() { (exec_as_root "$@"); }
+# as_root WHY COMMAND…: the same, and comes back. What the command leaves in the clone is the clone's owner's.
+as_root() { (exec_as_root "$1" "$root/scripts/keep-owner" "${@:2}"); }
+
+# give_back: gives what root made in somebody's clone to that somebody. Nothing to do for anybody but root.
+give_back() {
+  local owner
+  owner=$(stat -c %u:%g "$root")
+  if [ "$(id -u)" = 0 ] && [ "${owner%%:*}" != 0 ]; then chown -R -h --from=0 "$owner" "$root"; fi
+}
 
 readonly why_root="because the tests look at the host from outside the sandboxes"
 
@@ -42,25 +49,45 @@ show_progress() {
   if [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
+# may_build: whether this user may write to build/, and what is there; says what to do if not.
+may_build() {
+  local place me
+  me=$(id -un)
+  for place in "$root" "$root/build" "$root/build/.lock" "$@"; do
+    if [ ! -e "$place" ] || [ -w "$place" ]; then continue; fi
+    # Another's clone, which needs nothing but its own build directory to be writable.
+    if [ "$place" = "$root" ] && [ -w "$root/build" ]; then continue; fi
+    if [ -O "$root" ]; then
+      say "belljar: $place belongs to $(stat -c %U "$place"), so $me cannot build. Mend it: sudo chown -R $me $root/build"
+    else
+      say "belljar: this clone belongs to $(stat -c %U "$root"), and $me may not build in it. Make a clone of your own;"
+      say "to use this one, have $(stat -c %U "$root") run ./run here first."
+    fi
+    return 1
+  done
+}
+
 # build PRESET [TARGET…]: configures if need be and builds; quiet unless it fails.
 build() {
   local preset=$1
   shift
   local dir=$root/build/$preset log=$root/build/$preset.log targets=()
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
+  may_build "$dir" "$log" || return 1
   mkdir -p "$dir"
   # Clients may start two copies at once; only one of them may build.
   exec 9>"$root/build/.lock"
   flock 9
   if [ ! -f "$dir/build.ninja" ]; then
-    say "Configuring build/$preset"
+    say "Building build/$preset; the first time takes some minutes"
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 9>&- ||
-      { cat "$log" >&2; say "cmake --preset $preset failed."; exec 9>&-; return 1; }
+      { cat "$log" >&2; say "cmake --preset $preset failed."; exec 9>&-; give_back; return 1; }
   fi
   local started=$SECONDS status=0
   (cd "$root" && cmake --build --preset "$preset" "${targets[@]}" 2>&1 9>&-) | tee "$log" | show_progress "Building $preset" ||
     status=${PIPESTATUS[0]}
   exec 9>&-
+  give_back
   if [ "$status" != 0 ]; then
     grep -v '^\[[0-9]*/[0-9]*\] \(Building\|Linking\)' "$log" >&2
     say "The $preset build failed; the whole log is in $log."

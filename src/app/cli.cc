@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <utility>
 
 #include "app/commands.h"
 #include "app/version.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 
 namespace belljar::app {
@@ -16,14 +19,21 @@ namespace {
 constexpr const char* kIntroduction =
     "belljar runs untrusted JavaScript with a real Node.js in a fresh, sealed Linux sandbox.";
 
-constexpr const char* kFooter =
-    "Add it to an MCP client (Claude, Cursor, VS Code, ...):\n"
-    "  {\"mcpServers\": {\"belljar\": {\"command\": \"sudo\", \"args\": [\"-n\", "
-    "\"/path/to/belljar\", \"mcp\"]}}}\n"
-    "(as root: \"command\": \"/path/to/belljar\", \"args\": [\"mcp\"])\n\n"
-    "Settings are flags, environment variables and lines of ~/.config/belljar/config.toml, in this "
-    "order of\n"
-    "precedence. `belljar config` shows them all, with their values and where each comes from.";
+// With the path of this very program, so that it can be copied as it stands.
+std::string footer() {
+  std::error_code unknown;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const std::string command =
+      json::serialize(json::value(unknown ? "/path/to/belljar" : path.string()));
+  return "Add it to an MCP client (Claude, Cursor, VS Code, ...); no root is needed:\n"
+         "  {\"mcpServers\": {\"belljar\": {\"command\": " +
+         command +
+         ", \"args\": [\"mcp\"]}}}\n\n"
+         "Settings are flags, environment variables and lines of ~/.config/belljar/config.toml, in "
+         "this order of\n"
+         "precedence. `belljar config` shows them all, with their values and where each comes "
+         "from.";
+}
 
 struct Flags {
   std::map<std::string, std::string> values;  // by setting name; filled by CLI11
@@ -95,7 +105,7 @@ struct CommandLine {
 CommandLine::CommandLine() {
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
-  app.footer(kFooter);
+  app.footer(footer());
   app.get_formatter()->column_width(30);
   add_run();
   mcp = app.add_subcommand("mcp", "serve MCP on stdin and stdout: what an MCP client starts");
@@ -124,12 +134,11 @@ void CommandLine::add_doctor() {
 
 void CommandLine::add_run() {
   run = app.add_subcommand("run", "run one program in a fresh sandbox");
-  auto* file =
-      run->add_option("FILE", run_options.file, "the program: a path, or - for standard input");
-  auto* code =
-      run->add_option("-e,--eval", run_options.code, "the program's text")->type_name("CODE");
-  code->excludes(file);
-  run->add_option("ARGS", run_options.args, "arguments of the program; with -e, put them after --");
+  run->add_option("FILE", run_options.file, "the program: a path, or - for standard input");
+  run->add_option("-e,--eval", run_options.code, "the program's text, instead of FILE")
+      ->type_name("CODE");
+  run->add_option("ARGS", run_options.args,
+                  "arguments of the program; put -- before them if one begins with -");
   run->add_option("--language", run_options.language,
                   "javascript or typescript; default: by the file's name")
       ->check(CLI::IsMember({"javascript", "typescript"}));
@@ -137,6 +146,10 @@ void CommandLine::add_run() {
                   "an environment variable for the program, NAME=VALUE; may be repeated")
       ->type_name("NAME=VALUE")
       ->take_all();
+  run->add_option("-d,--dependency", run_options.dependencies,
+                  "an npm package for the program, such as lodash or lodash@^4; may be repeated")
+      ->type_name("NAME[@VERSION]")
+      ->allow_extra_args(false);
   run->add_flag("--stdin", run_options.pass_stdin,
                 "give the program what belljar reads on standard input");
   run->add_flag("--time", run_options.show_time, "say where the time went");
@@ -144,7 +157,8 @@ void CommandLine::add_run() {
                 "print the result as JSON instead of the output as it appears");
   run->footer(
       "The exit status is the program's; 124 if its time was up, 128 + N if signal N killed it.\n"
-      "Example: belljar run -e 'console.log(process.version)' --image node:24 --memory 256m");
+      "Examples: belljar run -e 'console.log(process.version)' --image node:24 --memory 256m\n"
+      "          belljar run -d lodash@4 -e 'import _ from \"lodash\"; console.log(_.VERSION)'");
   add_settings(*run, flags);
 }
 
@@ -206,6 +220,10 @@ int CommandLine::execute() {
   if (run->parsed()) {
     if (run_options.file.empty() && run_options.code.empty()) {
       fail(Code::invalid, "there is no program: give a FILE, - for standard input, or -e CODE");
+    }
+    // With -e, what stands in the place of FILE is the first argument, as it is with node.
+    if (!run_options.code.empty() && !run_options.file.empty()) {
+      run_options.args.insert(run_options.args.begin(), std::exchange(run_options.file, ""));
     }
     run_options.env = to_map(variables);
     return run_command(loaded, run_options);

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string language;  // "", "javascript" or "typescript"; "" goes by the file's name
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
+  std::vector<std::string> dependencies;  // npm packages: NAME or NAME@VERSION
   bool pass_stdin = false;
   bool json = false;
   bool show_time = false;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/commands.h"
 #include "base/json.h"
 
@@ -24,10 +26,14 @@ int config_command(const LoadedConfig& loaded, bool json) {
                                            : "configuration file: " + loaded.file);
   for (const Setting& setting : settings()) {
     const std::string value = setting.show(loaded.config);
-    const bool number =
-        !value.empty() && value.find_first_not_of("0123456789.") == std::string::npos;
-    const std::string line = setting.name + " = " + (number ? value : "\"" + value + "\"");
-    fmt::print("{:<42}# {}: {}\n", line, loaded.sources.at(setting.name), setting.help);
+    // JSON's numbers and strings are TOML's, too; an address is no number.
+    const bool number = !value.empty() &&
+                        value.find_first_not_of("0123456789.") == std::string::npos &&
+                        std::count(value.begin(), value.end(), '.') <= 1;
+    // What is not set has no value that could stand in a file.
+    const std::string line = (value.empty() ? "# " : "") + setting.name + " = " +
+                             (number ? value : json::serialize(json::value(value)));
+    fmt::print("{:<41} # {}: {}\n", line, loaded.sources.at(setting.name), setting.help);
   }
   for (const SecretSetting& setting : loaded.config.secrets) fmt::print("\n{}", to_toml(setting));
   return 0;

@@ -64,12 +64,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   co_await require_features(wiring.driver(), config.require);
   mcp::Server server{server_info()};
   warn_of_open_ports(config.tools.publish_address);
-  tools::Settings settings = config.tools;
-  settings.downloads_dir = wiring.data_dir() + "/downloads";
-  const tools::Context context{
-      wiring.sandboxes(), wiring,         wiring.registry(), wiring.outside(),
-      wiring.clock(),     wiring.files(), settings};
-  for (auto& tool : tools::make_tools(context)) server.add(std::move(tool));
+  for (auto& tool : tools::make_tools(wiring.context(config.tools))) server.add(std::move(tool));
   server.add(tools::make_script_prompt(config.tools));
   std::optional<tools::FileWatch> watch;
   if (wiring.files() != nullptr) {

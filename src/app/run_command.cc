@@ -10,8 +10,10 @@
 #include "app/wiring.h"
 #include "base/json.h"
 #include "base/posix.h"
+#include "tools/install_failure.h"
 #include "tools/network_access.h"
 #include "tools/program.h"
+#include "tools/program_run.h"
 #include "tools/run_result.h"
 
 namespace belljar::app {
@@ -40,6 +42,18 @@ tools::Program to_program(const RunOptions& options, const tools::Settings& sett
   if (options.pass_stdin && options.file != "-") program.input = read_stdin(settings.stdin_limit);
   program.timeout = settings.run_timeout;
   return program;
+}
+
+// As on npm's command line: "lodash", "lodash@^4", "@scope/name@1.2.3".
+std::vector<packages::Dependency> to_dependencies(const std::vector<std::string>& specs) {
+  std::vector<packages::Dependency> dependencies;
+  for (const std::string& spec : specs) {
+    std::string name = tools::name_in_spec(spec);
+    std::string version = name.size() < spec.size() ? spec.substr(name.size() + 1) : "latest";
+    dependencies.push_back({std::move(name), std::move(version)});
+  }
+  packages::check_dependencies(dependencies);
+  return dependencies;
 }
 
 void copy_to_terminal(Stream stream, std::string_view bytes) {
@@ -72,6 +86,7 @@ class Stopwatch {
 struct Times {
   microseconds image{0};
   microseconds create{0};
+  microseconds install{0};
   microseconds run{0};
   microseconds destroy{0};
 };
@@ -83,6 +98,7 @@ void print_times(const Times& times, const Image& image) {
   fmt::print(stderr, "\nWhere the time went (Node.js {}):\n", image.node_version);
   row("find the Node.js runtime", times.image);
   row("make the sandbox", times.create);
+  if (times.install.count() > 0) row("install the dependencies", times.install);
   row("start Node.js and run the program", times.run);
   row("destroy the sandbox", times.destroy);
 }
@@ -109,6 +125,8 @@ Task<> warm_up(Wiring& wiring, const Image& image) {
 Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
                   tools::Program program) {
   co_await require_features(wiring.driver(), config.require);
+  std::vector<packages::Dependency> dependencies = to_dependencies(options.dependencies);
+  const tools::Context context = wiring.context(config.tools);
   Stopwatch watch{wiring.clock()};
   Times times;
   const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
@@ -126,22 +144,23 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   tools::RunReport report;
   report.limits = spec.limits;
   report.timeout = program.timeout;
-  const auto sandbox = co_await wiring.driver().create(std::move(spec));
-  std::shared_ptr<Connectivity> way;
-  Command command = tools::make_command(std::move(program), image, 1);
-  if (Gate gate = sandbox->take_gate(); gate.packets) {
-    way = wiring.outside().connect(std::move(gate), policy);
-    command.env.merge(wiring.outside().variables(policy));
-  }
+  Lease lease = co_await wiring.sandboxes().create_ephemeral("", std::move(spec));
+  tools::open_network(context, lease, policy);
   times.create = watch.lap();
+  if (!dependencies.empty()) {
+    tools::InstallRequest request;
+    request.dependencies = std::move(dependencies);
+    report.install = co_await tools::install_for_run(context, std::move(request), lease);
+    times.install = watch.lap();
+  }
+  Command command = tools::make_command(std::move(program), image, lease.source_slot());
   const RunLimits limits{report.timeout, config.tools.output_limit};
   LiveOutput live;
   if (!options.json) live = copy_to_terminal;
-  report.result = co_await run_program(*sandbox, std::move(command), limits, std::move(live));
+  report.result = co_await lease.run(std::move(command), limits, std::move(live));
   times.run = watch.lap();
-  if (way) report.network = way->traffic();
-  co_await sandbox->destroy();
-  way.reset();
+  if (lease.connectivity()) report.network = lease.connectivity()->traffic();
+  co_await lease.sandbox().destroy();
   times.destroy = watch.lap();
   report.image_time = times.image;
   report.create_time = times.create;

@@ -23,6 +23,11 @@ Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_vie
   return runtimes_.resolve(std::move(name), std::move(progress));
 }
 
+tools::Context Wiring::context(tools::Settings settings) {
+  settings.downloads_dir = foundation_.data_dir + "/downloads";
+  return {sandboxes_, *this, registry(), outside_, clock_, files(), std::move(settings)};
+}
+
 Task<> Wiring::shut_down() {
   co_await sandboxes_.stop_all();
   co_await outside_.stop();

@@ -10,6 +10,7 @@
 #include "sandbox/driver.h"
 #include "sandbox/sandboxes.h"
 #include "tools/images.h"
+#include "tools/tools.h"
 
 namespace belljar::app {
 
@@ -27,7 +28,9 @@ class Wiring final : public tools::Images {
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured
   network::Outside& outside() { return outside_; }
   packages::Registry& registry() { return *foundation_.registry; }
-  const std::string& data_dir() const { return foundation_.data_dir; }
+
+  // What tools work with, under these settings.
+  tools::Context context(tools::Settings settings);
 
   // Removes what killed installations left. For the background.
   Task<> tidy() { return runtimes_.tidy(); }

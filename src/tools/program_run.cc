@@ -3,7 +3,6 @@
 #include "network/published_port.h"
 #include "packages/search.h"
 #include "tools/advice.h"
-#include "tools/install.h"
 #include "tools/lint.h"
 #include "tools/network_access.h"
 #include "tools/progress.h"
@@ -15,21 +14,6 @@ namespace belljar::tools {
 namespace {
 
 constexpr size_t kShownLog = 1u << 20;  // of a server that did not start
-
-Task<InstallReport> install(const Context& context, const ProgramRun& run, Lease& lease,
-                            mcp::Call& call) {
-  const auto near = [&registry = context.registry](std::string name) {
-    return packages::near_names(registry, std::move(name));
-  };
-  InstallContext with{context.sandboxes, context.registry, context.clock,
-                      context.settings.downloads_dir, near};
-  InstallRequest request;
-  request.owner = call.owner();
-  request.dependencies = run.dependencies;
-  request.timeout = context.settings.install_timeout;
-  request.progress = [&call](std::string_view text) { call.progress(text); };
-  co_return co_await install_dependencies(with, std::move(request), lease);
-}
 
 // Starts the server and leaves it running; its output so far is in the report only if it failed.
 Task<> serve(Lease lease, Command command, std::shared_ptr<const ServerPort> port,
@@ -97,6 +81,16 @@ std::vector<packages::Dependency> read_dependencies(const Arguments& arguments) 
   return dependencies;
 }
 
+Task<InstallReport> install_for_run(const Context& context, InstallRequest request, Lease& lease) {
+  const auto near = [&registry = context.registry](std::string name) {
+    return packages::near_names(registry, std::move(name));
+  };
+  const InstallContext with{context.sandboxes, context.registry, context.clock,
+                            context.settings.downloads_dir, near};
+  request.timeout = context.settings.install_timeout;
+  co_return co_await install_dependencies(with, std::move(request), lease);
+}
+
 Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, ProgramRun run,
                                      RunReport report, mcp::Call& call) {
   report.limits = lease.spec().limits;
@@ -109,7 +103,13 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
     port = co_await ServerPort::reserve(lease, *run.listen_on, context.settings.publish_address);
     command.env.emplace(kPortVariable, std::to_string(port->number()));
   }
-  if (!run.dependencies.empty()) report.install = co_await install(context, run, lease, call);
+  if (!run.dependencies.empty()) {
+    InstallRequest request;
+    request.owner = call.owner();
+    request.dependencies = run.dependencies;
+    request.progress = [&call](std::string_view text) { call.progress(text); };
+    report.install = co_await install_for_run(context, std::move(request), lease);
+  }
 
   FilesOfRun files = co_await FilesOfRun::begin(context, lease);
   const NetworkOfRun network{lease};

@@ -5,6 +5,7 @@
 
 #include "mcp/tool.h"
 #include "packages/dependency.h"
+#include "tools/install.h"
 #include "tools/program.h"
 #include "tools/run_result.h"
 #include "tools/tools.h"
@@ -24,6 +25,10 @@ struct ProgramRun {
 // registry.
 Parameter dependencies_parameter();
 std::vector<packages::Dependency> read_dependencies(const Arguments& arguments);
+
+// install_dependencies() with the operator's settings, those of the request aside: its owner, its
+// packages and whom it tells how far it is.
+Task<InstallReport> install_for_run(const Context& context, InstallRequest request, Lease& lease);
 
 // Installs the dependencies, runs the program, looks at its files and, if it failed, for the
 // reason. That it failed is an answer; an Error means that it could not be run. `report` has what

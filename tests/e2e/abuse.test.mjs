@@ -12,7 +12,7 @@ before(async () => {
   server = Server.start(null);
   await server.initialize();
 });
-after(() => server.stop());
+after(() => server?.stop());
 // Whatever a test did, the server still serves.
 afterEach(async () => {
   const result = await server.run('console.log("still here")');

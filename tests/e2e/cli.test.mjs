@@ -1,11 +1,12 @@
 // The command line: what a person or a script types.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { cli } from './lib/belljar.mjs';
+import { belljar, cli } from './lib/belljar.mjs';
+import { startRegistry } from './lib/registry.mjs';
 
 let directory;
 before(() => {
@@ -30,6 +31,26 @@ describe('belljar run', () => {
     const { code, stdout, stderr } = await cli(['run', '-e', 'console.log(6 * 7)']);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '42\n');
+  });
+
+  for (const args of [['x', '-y'], ['-y']]) {
+    test(`passes ${args.join(' ')} on to code given with -e`, async () => {
+      const { stdout, stderr } = await cli(['run', '-e', 'console.log(process.argv.slice(2).join())', '--', ...args]);
+      assert.equal(stdout, `${args.join()}\n`, stderr);
+    });
+  }
+
+  test('installs packages given with --dependency', async (t) => {
+    const registry = await startRegistry();
+    t.after(() => registry.stop());
+    const env = { npm_config_userconfig: registry.npmrc(join(directory, 'npmrc')) };
+    const program = 'import a from "own-types"; import b from "@private/x"; console.log(a, b)';
+    const { code, stdout, stderr } = await cli(['run', '-d', 'own-types@1.0.0', '--dependency', '@private/x', '-e', program], { env });
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '1.0.0 private\n');
+    const unknown = await cli(['run', '-d', 'no-such-package', '-e', '1'], { env });
+    assert.notEqual(unknown.code, 0);
+    assert.match(unknown.stderr, /no-such-package/);
   });
 
   test('runs code from standard input', async () => {
@@ -93,6 +114,12 @@ describe('help', () => {
     });
   }
 
+  test('belljar --help shows how to connect this very program', async () => {
+    const { stdout } = await cli(['--help']);
+    const { mcpServers } = JSON.parse(/^ *(\{"mcpServers".*)$/m.exec(stdout)[1]);
+    assert.deepEqual(mcpServers.belljar, { command: realpathSync(belljar), args: ['mcp'] });
+  });
+
   test('--version prints a version', async () => {
     const { code, stdout } = await cli(['--version']);
     assert.equal(code, 0);
@@ -145,6 +172,14 @@ describe('belljar config', () => {
     assert.equal(code, 0);
     assert.match(stdout, /memory/);
     assert.match(stdout, /default/);
+  });
+
+  test('prints a file that can be used as it is', async () => {
+    const args = ['config', '--files-dir', join(directory, 'a "quoted" name')];
+    const { stdout } = await cli(args);
+    const again = await cli(['config', '--json', '--config', file('printed.toml', stdout)]);
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal(JSON.parse(again.stdout).settings['files-dir'].value, args[2]);
   });
 
   test('a flag beats a variable, which beats the file, which beats the default', async () => {

@@ -1,8 +1,10 @@
 // What belljar says about the host, and that it refuses where a host cannot keep its promises.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, describe, test } from 'node:test';
 import { belljar, cli, environment, root } from './lib/belljar.mjs';
 
 const doctor = async (...args) => {
@@ -12,10 +14,15 @@ const doctor = async (...args) => {
 const required = (report) => report.features.filter((feature) => feature.need === 'required');
 const weaker = (report) => report.features.filter((feature) => feature.state !== 'ok' && feature.need === 'optional');
 
+// Root without the rights of root may not look into the home where the programs are: it gets copies.
+const place = mkdtempSync(join(tmpdir(), 'belljar-doctor-'));
+after(() => rmSync(place, { recursive: true }));
+for (const name of ['belljar', 'belljar-launcher']) copyFileSync(join(dirname(belljar), name), join(place, name));
+
 // Runs belljar in namespaces of its own, after a command that makes them a worse host.
 function worseHost(namespaces, command, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn('unshare', [...namespaces, 'sh', '-c', `${command} && exec "$@"`, 'sh', belljar, ...args], {
+    const child = spawn('unshare', [...namespaces, 'sh', '-c', `${command} && exec "$@"`, 'sh', join(place, 'belljar'), ...args], {
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

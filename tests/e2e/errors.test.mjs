@@ -14,7 +14,7 @@ before(async () => {
     new StdioClientTransport({ command: belljar, args: ['mcp'], env: environment(), stderr: 'inherit' }),
   );
 });
-after(() => client.close());
+after(() => client?.close());
 
 const call = (name, args) => client.callTool({ name, arguments: args });
 const run = (code, args = {}) => call('run_js_ephemeral', { code, ...args });

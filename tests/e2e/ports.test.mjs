@@ -16,7 +16,7 @@ import { until } from './lib/wait.mjs';
 
 let client;
 before(async () => (client = await connect()));
-after(() => client.close());
+after(() => client?.close());
 
 const start = (t, code, more) => startServer(client, t, code, more);
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');

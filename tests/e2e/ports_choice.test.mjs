@@ -9,7 +9,7 @@ import { until } from './lib/wait.mjs';
 
 let client;
 before(async () => (client = await connect()));
-after(() => client.close());
+after(() => client?.close());
 
 const says = (text, port = 'process.env.PORT') => `import http from 'node:http'; http.createServer((_, answer) => answer.end('${text}')).listen(${port});`;
 // `host` as a URL has it.

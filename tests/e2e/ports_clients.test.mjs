@@ -9,7 +9,7 @@ import { dial, readUntil } from './lib/ports.mjs';
 
 let client;
 before(async () => (client = await connect()));
-after(() => client.close());
+after(() => client?.close());
 
 const size = 50_000_000;
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');

@@ -10,7 +10,7 @@ before(async () => {
   server = Server.start(null);
   await server.initialize();
 });
-after(() => server.stop());
+after(() => server?.stop());
 
 const evaluate = (code, args) => server.evaluate(code, args);
 

@@ -9,7 +9,7 @@ import { until } from './lib/wait.mjs';
 
 let client;
 before(async () => (client = await connect()));
-after(() => client.close());
+after(() => client?.close());
 
 const start = (t, code) => startServer(client, t, code);
 

@@ -138,6 +138,12 @@ Feature describe(const FeatureRow& row, const launcher::Reply& found, const Host
                     fmt::arg("landlock", found.landlock_abi));
     return feature;
   }
+  // An ordinary user is the owner of such a directory, whom each sandbox knows as `node` anyway.
+  if (row.trial == Trial::id_mapped_mounts &&
+      privileges_of(found.facts) == Privileges::ordinary_user) {
+    feature.detail = "not needed: an ordinary user's files directory is mounted as it is";
+    return feature;
+  }
   feature.state = row.trial ? State::missing : State::degraded;
   feature.detail = row.otherwise;
   if (row.trial) feature.detail = std::strerror(error_of(row, found)) + (": " + feature.detail);

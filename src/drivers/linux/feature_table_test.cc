@@ -114,6 +114,15 @@ TEST(FeatureTable, TheLauncherSaysWhoseItIs) {
   EXPECT_EQ(privileges_of(~launcher::kFactRoot), Privileges::ordinary_user);
 }
 
+TEST(FeatureTable, AnOrdinaryUserNeedsNoIdMappedMounts) {
+  launcher::Reply found = good_host();
+  found.trials[static_cast<size_t>(Trial::id_mapped_mounts)] = EINVAL;
+  EXPECT_EQ(feature(found, "id-mapped-mounts").state, Feature::State::missing);
+  found.facts &= ~launcher::kFactRoot;
+  EXPECT_EQ(feature(found, "id-mapped-mounts").state, Feature::State::enforced);
+  EXPECT_THAT(feature(found, "id-mapped-mounts").fix, IsEmpty());
+}
+
 TEST(FeatureTable, GroupsCanBeNamedToo) {
   EXPECT_THAT(feature_names(), Contains("limits"));
   EXPECT_THAT(feature_names(), Contains("namespaces"));

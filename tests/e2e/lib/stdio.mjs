@@ -119,7 +119,10 @@ export class Server {
   async stop() {
     this.child.stdin.end();
     try {
-      return await within(5_000, 'belljar to end after its stdin was closed', this.exited);
+      const end = await within(5_000, 'belljar to end after its stdin was closed', this.exited);
+      // A finding in the last moments of a program fails no request.
+      if (/\w+Sanitizer: |: runtime error: /.test(this.stderr)) throw new Error(this.stderr);
+      return end;
     } catch (error) {
       this.child.kill('SIGKILL');
       throw error;
