@@ -24,9 +24,12 @@ using Socket = asio::posix::stream_descriptor;
 using std::chrono::seconds;
 
 constexpr seconds kHandshakeLimit{30};
-// How long the host's answer is waited for after the program has ended its side, and the program
-// when everything was said.
+// How long the program is waited for when everything was said.
 constexpr seconds kEndLimit{10};
+// How long the host's answer is waited for when the program has ended its side: until it begins,
+// and for each of its pieces. Most such programs have gone, which looks the same.
+constexpr seconds kAnswerLimit{30};
+constexpr seconds kPieceLimit{2};
 constexpr size_t kPiece = 16u << 10;
 constexpr size_t kMaxHead = 64u << 10;
 
@@ -122,6 +125,8 @@ class SecretRelay {
   std::shared_ptr<uint64_t> count_ = std::make_shared<uint64_t>(0);
   Event has_answer_;  // to a request for a WebSocket
   bool agreed_ = false;
+  uint64_t answered_ = 0;     // bytes
+  bool is_answered_ = false;  // something came after the last bytes of a request
 };
 
 Task<std::string> SecretRelay::first_request() {
@@ -170,7 +175,6 @@ Task<> SecretRelay::carry(std::unique_ptr<net::Stream> host, std::string first,
 Task<> SecretRelay::send(std::string bytes) {
   if (!bytes.empty()) co_await host_->write(bytes);
   if (!filter_.refusal()) co_return;
-  log::info("a request was refused: {}", filter_.refusal()->why);
   fail(Code::denied, "{}", filter_.refusal()->why);
 }
 
@@ -185,9 +189,13 @@ Task<> SecretRelay::carry_requests(std::string first) {
     const size_t size = co_await program_->read_some(buffer);
     if (size == 0) break;
     *count_ += size;
+    is_answered_ = false;
     co_await send(filter_.feed({buffer.data(), size}));
   }
-  co_await sleep_for(kEndLimit);  // the answer may be on its way
+  for (uint64_t before = answered_ + 1; before != answered_;) {
+    before = answered_;
+    co_await sleep_for(is_answered_ ? kPieceLimit : kAnswerLimit);
+  }
 }
 
 Task<> SecretRelay::carry_answers() {
@@ -197,6 +205,8 @@ Task<> SecretRelay::carry_answers() {
     const size_t size = co_await host_->read_some(buffer);
     if (size == 0) break;
     *count_ += size;
+    answered_ += size;
+    is_answered_ = true;
     const std::string_view bytes{buffer.data(), size};
     if (filter_.awaits_answer() && !has_answer_.is_set()) {
       head.append(bytes);
@@ -222,7 +232,7 @@ Task<> serve(Fd inside, Fd outside, Secret::Host host, const Secrets& secrets, H
                     host, secrets};
   std::string first = co_await relay.first_request();
   if (relay.refusal()) {
-    log::info("a request to {} was refused: {}", host.name, relay.refusal()->why);
+    log::debug("a request to {} was refused: {}", host.name, relay.refusal()->why);
     note(true);
     co_return co_await relay.refuse(*relay.refusal());
   }
@@ -238,7 +248,7 @@ Task<> serve(Fd inside, Fd outside, Secret::Host host, const Secrets& secrets, H
   auto count = note(server.has_value());
   if (server)
     co_return co_await relay.carry(std::move(*server), std::move(first), std::move(count));
-  log::info("{}; it gets no secret", why);
+  log::debug("{}; it gets no secret", why);
   const RequestFilter::Refusal refusal{502, why + "; the request was not sent"};
   co_await relay.refuse(refusal);
 }
