@@ -143,7 +143,7 @@ test('NW12 a connection to one host is none to another behind the same address',
   await bench.refuses(421, { back: to('api.test') }, { host: 'second.test' });
 });
 
-describe('NW12 no request hides in another:', () => {
+describe('no request hides in another:', () => {
   // What the host gets of a text that is neither refused as a whole nor a proper request to its end.
   async function nothingHidden(texts) {
     const { seen } = await bench.inside((texts) => tellAll(texts), { data: texts });
@@ -158,7 +158,7 @@ describe('NW12 no request hides in another:', () => {
   const post = (...lines) => head('POST /outer HTTP/1.1', 'Host: api.test', line, ...lines);
   const chunked = post('Transfer-Encoding: chunked');
 
-  test('by a length and chunks that do not agree', async () => {
+  test('NW12 by a length and chunks that do not agree', async () => {
     await bench.refuses(400, {
       'CL.TE': post(`Content-Length: ${hidden.length + 5}`, 'Transfer-Encoding: chunked') + head('0') + hidden,
       'TE.CL': post('Transfer-Encoding: chunked', 'Content-Length: 4') + head(hidden.length.toString(16), hidden, '0'),
@@ -175,14 +175,14 @@ describe('NW12 no request hides in another:', () => {
     });
   });
 
-  test('by a header of the program that others take for Authorization', async () => {
+  test('NW12 by a header of the program that others take for Authorization', async () => {
     await bench.refuses(400, {
       blank: getting('/', `Authorization : Bearer ${own}`), tab: getting('/', `Authorization\t: Bearer ${own}`), fold: getting('/', `X: 1\r\n ${bearer(own)}`), 'fold of a placeholder': getting('/', `${line}\r\n , Bearer ${own}`), cr: getting('/', `X: 1\r${bearer(own)}`), lf: getting('/', `X: 1\n${bearer(own)}`),
       nul: getting('/', `X: 1\0${bearer(own)}`), 'nul in the placeholder': getting('/', `Authorization: Bearer ${token}\0${own}`), 'lf after the placeholder': getting('/', `${line}\n${bearer(own)}`), 'cr after the placeholder': getting('/', `${line}\r${bearer(own)}`), 'nul in the name': getting('/', `Author\0ization: ${own}`), 'in the first line': head(`GET / HTTP/1.1\n${bearer(own)}`, 'Host: api.test'), 'in Host': head('GET / HTTP/1.1', `Host: api.test\n${bearer(own)}`),
     });
   });
 
-  test('by chunks that are not what they seem', async () => {
+  test('NW12 by chunks that are not what they seem', async () => {
     await nothingHidden({
       'a size in another notation': `${chunked}0x5\r\nhello\r\n0\r\n\r\n${hidden}`, 'a negative size': `${chunked}-1\r\n\r\n${hidden}`, 'a sign': `${chunked}+5\r\nhello\r\n0\r\n\r\n${hidden}`, 'a blank before the size': `${chunked} 5\r\nhello\r\n0\r\n\r\n${hidden}`,
       'no size': `${chunked}\r\n${hidden}`, 'a size that overflows': `${chunked}10000000000000005\r\nhello\r\n0\r\n\r\n${hidden}`, 'a size that is negative in 64 bits': `${chunked}ffffffffffffffff\n${hidden}`, 'LF after the size': `${chunked}5\nhello\r\n0\r\n\r\n${hidden}`,
@@ -191,7 +191,7 @@ describe('NW12 no request hides in another:', () => {
     });
   });
 
-  test('by two at once of which the second is not allowed', async () => {
+  test('NW12 by two at once of which the second is not allowed', async () => {
     const first = head('GET /outer HTTP/1.1', 'Host: api.test', line);
     await nothingHidden({
       host: first + head('GET /hidden HTTP/1.1', 'Host: other.test', bearer(own)), method: first + head('TRACE /hidden HTTP/1.1', 'Host: api.test', bearer(own)), url: first + head('GET https://other.test/hidden HTTP/1.1', 'Host: api.test', bearer(own)), noise: `${first}\0\0\0${own}\r\n\r\n`, 'both lengths': first + head('POST /hidden HTTP/1.1', 'Host: api.test', bearer(own), 'Content-Length: 1', 'Transfer-Encoding: chunked') + head('0'),
@@ -204,7 +204,7 @@ describe('NW12 no request hides in another:', () => {
     assert.ok(!(await bench.said()).includes(own));
   });
 
-  test('by a change of the protocol that the host did not agree to', async () => {
+  test('NW12 by a change of the protocol that the host did not agree to', async () => {
     const upgrades = {
       'a WebSocket that is none': head('GET /outer HTTP/1.1', 'Host: api.test', line, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='),
       'HTTP/2': head('GET /outer HTTP/1.1', 'Host: api.test', line, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),

@@ -82,7 +82,7 @@ describe('a mistake stops the start:', () => {
   });
 });
 
-describe('NW22 a secret does not show', () => {
+describe('a secret does not show', () => {
   test('in `belljar config`, which names all but the value', async () => {
     for (const args of [['config'], ['config', '--json']]) {
       const { code, stdout, stderr } = await belljar(args, bench.secretive());
@@ -92,7 +92,7 @@ describe('NW22 a secret does not show', () => {
     }
   });
 
-  test('in the environment, the files and the processes of a sandbox that uses it', async (t) => {
+  test('NW22 in the environment, the files and the processes of a sandbox that uses it', async (t) => {
     // The program must not have in its text what it looks for.
     const backwards = Object.values(bench.values).map((value) => [...value].reverse().join(''));
     const search = async ({ text, backwards }) => {
@@ -135,7 +135,7 @@ describe('NW22 a secret does not show', () => {
     assert.ok(planted.seen.found.includes('environment') && planted.seen.found.some((path) => path.endsWith('/environ')), `${planted.seen.found}`);
   });
 
-  test('in the log at its most talkative, in results and in texts of errors', async (t) => {
+  test('NW22 in the log at its most talkative, in results and in texts of errors', async (t) => {
     const server = await bench.serveSecrets(t, { BELLJAR_LOG_LEVEL: 'debug' });
     const bad = { host: head('GET / HTTP/1.1', 'Host: other.test', bearer(token)), line: head('GET /', bearer(token)), length: head('POST / HTTP/1.1', 'Host: api.test', bearer(token), 'Content-Length: x'), own: getting('/', bearer(own)) };
     await bench.on(server, ({ text, bad }) => outcomes({ good: tell(text), bad: tellAll(bad), stolen: tell(text.replace('api', 'stolen'), { host: 'stolen.test' }), mistaken: tell(text.replace('api', 'mistaken'), { host: 'mistaken.test' }), resetting: tell(text.replace('api', 'resetting'), { host: 'resetting.test' }), h2: secure('api.test', { ALPNProtocols: ['h2'] }).catch(() => 0).then(() => 0), blocked: dial('10.1.2.3', 443) }), { data: { text, bad } });

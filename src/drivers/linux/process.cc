@@ -13,6 +13,11 @@ namespace {
 // How long the output of a program that has ended may stay open, because a child of it holds it.
 constexpr milliseconds kGrace{100};
 
+// What is read of a program's output in a while. More waits in the pipe, and the program with it:
+// reading costs this process as much as writing costs the program, which has its limits.
+constexpr size_t kMostInAWhile = 1u << 20;
+constexpr milliseconds kWhile{5};
+
 launcher::Request request_for(launcher::RequestType type, uint64_t sandbox, uint64_t process) {
   launcher::Request request{};
   request.type = type;
@@ -30,6 +35,8 @@ struct LinuxProcess::State : std::enable_shared_from_this<State> {
         err{executor, errors.release()},
         sink{&where},
         stopped{std::move(is_stopped)},
+        pause_of_out{executor},
+        pause_of_err{executor},
         ended{executor},
         drained{executor} {
     out.non_blocking(true);
@@ -47,15 +54,36 @@ struct LinuxProcess::State : std::enable_shared_from_this<State> {
   void read(asio::posix::stream_descriptor& pipe, Stream stream) {
     char buffer[65536];
     const ssize_t size = ::read(pipe.native_handle(), buffer, sizeof buffer);
-    if (size > 0) sink->write(stream, {buffer, static_cast<size_t>(size)});
-    if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR)))
-      return read_when_ready(pipe, stream);
+    if (size > 0) {
+      sink->write(stream, {buffer, static_cast<size_t>(size)});
+      return read_more(pipe, stream, static_cast<size_t>(size));
+    }
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return read_when_ready(pipe, stream);
     pipe.close();
     if (!out.is_open() && !err.is_open()) drained.set();
   }
 
+  // Now, or when the while is over in which so much was read.
+  void read_more(asio::posix::stream_descriptor& pipe, Stream stream, size_t size) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= end_of_while) {
+      end_of_while = now + kWhile;
+      read_in_while = 0;
+    }
+    read_in_while += size;
+    if (read_in_while < kMostInAWhile) return read_when_ready(pipe, stream);
+    asio::steady_timer& pause = stream == Stream::out ? pause_of_out : pause_of_err;
+    pause.expires_at(end_of_while);
+    pause.async_wait(
+        [self = shared_from_this(), &pipe, stream](const boost::system::error_code& error) {
+          if (!error && self->sink != nullptr) self->read_when_ready(pipe, stream);
+        });
+  }
+
   void detach() {
     sink = nullptr;
+    pause_of_out.cancel();
+    pause_of_err.cancel();
     boost::system::error_code ignored;
     out.close(ignored);
     err.close(ignored);
@@ -65,6 +93,10 @@ struct LinuxProcess::State : std::enable_shared_from_this<State> {
   asio::posix::stream_descriptor err;
   OutputSink* sink;
   std::shared_ptr<const bool> stopped;
+  asio::steady_timer pause_of_out;
+  asio::steady_timer pause_of_err;
+  std::chrono::steady_clock::time_point end_of_while;
+  size_t read_in_while = 0;
   std::optional<Outcome::Kind> killed_because;
   launcher::Reply exit{};
   Event ended;
