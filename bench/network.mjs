@@ -1,11 +1,12 @@
 // What a network policy costs. See bench/network.
-import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { until } from '../tests/e2e/lib/wait.mjs';
 import { addresses, ports } from '../tests/network/lib/addresses.mjs';
 import { Bench } from '../tests/network/lib/bench.mjs';
+import { SecretsBench } from '../tests/network/lib/secrets_bench.mjs';
 
 const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '200' }, cycles: { type: 'string', default: '1000' }, json: { type: 'string' } } });
 const samples = Number(options.samples);
@@ -86,6 +87,36 @@ async function measureThroughput(bench) {
   row('a download by policy', gbits, 'Gbit/s', '>= 5 Gbit/s', gbits >= 5, `${median(outside).toFixed(2)} Gbit/s without a sandbox`);
 }
 
+// In a sandbox: requests by HTTPS, each on a connection of its own or all on one.
+async function requests({ host, ca, keepAlive, count }) {
+  const { default: https } = await import('node:https');
+  const agent = new https.Agent({ keepAlive, ca });
+  const headers = { authorization: `Bearer ${process.env.GITHUB_TOKEN}` };
+  const times = [];
+  for (let i = -5; i < count; i++) {
+    const started = performance.now();
+    await new Promise((resolve, reject) => {
+      https.get({ host, agent, headers }, (answer) => answer.resume().on('end', resolve)).on('error', reject);
+    });
+    if (i >= 0) times.push(performance.now() - started);
+  }
+  agent.destroy();
+  return times;
+}
+
+async function measureSecrets() {
+  const bench = new SecretsBench();
+  await bench.start();
+  const ca = readFileSync(bench.authority.file, 'utf8');
+  for (const [what, keepAlive, most] of [['a request with a secret, more than without', true, 0.5], ['a connection with a secret, more than without', false, 5]]) {
+    const { seen: guarded } = await bench.inside(requests, { data: { host: 'api.test', keepAlive, count: samples } });
+    const { seen: plain } = await bench.inside(requests, { data: { host: 'ordinary.test', ca, keepAlive, count: samples } });
+    const more = median(guarded) - median(plain);
+    row(what, more, 'ms', `<= ${most} ms`, more <= most, `${median(guarded).toFixed(2)} / ${median(plain).toFixed(2)} ms`);
+  }
+  await bench.stop();
+}
+
 // Network namespaces that some process is in.
 function networks() {
   const seen = new Set();
@@ -125,5 +156,6 @@ await measureConnections(bench);
 await measureThroughput(bench);
 await measureLeftovers(bench);
 await bench.stop();
+await measureSecrets();
 if (options.json) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`);
 process.exit(rows.every(({ holds }) => holds) ? 0 : 1);

@@ -41,7 +41,8 @@ void check(Message& message) {
   expect(fds <= kMaxFds, "no more descriptors than there may be");
   const bool accepted = is_well_formed(request, message.payload, fds);
   if (request.type != RequestType::start) {
-    expect(!accepted || message.payload.empty(), "only a start has text");
+    const bool may_have_text = request.type == RequestType::prepare;
+    expect(!accepted || may_have_text || message.payload.empty(), "only two have text");
     expect(!accepted || request.type != RequestType::create || request.limits.memory > 0,
            "a sandbox is limited");
     return;

@@ -33,6 +33,7 @@ std::string strings(size_t count) {
 TEST(Message, KnowsEachRequestInItsProperForm) {
   EXPECT_TRUE(is_well_formed(request_of(RequestType::prepare), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::prepare), "", 1));
+  EXPECT_TRUE(is_well_formed(request_of(RequestType::prepare), "certificates", 1));
   EXPECT_TRUE(is_well_formed(create_request(), "", 0));
   EXPECT_TRUE(is_well_formed(create_request(), "", 1));
   EXPECT_TRUE(is_well_formed(start_request(2, 1), strings(3), 3));
