@@ -64,7 +64,7 @@ async function during(server, command, work) {
 const directory = mkdtempSync(join(tmpdir(), 'belljar-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-// The hello runs share a server with the bombs, but for the one that writes to the host's disk.
+// The hello runs share a server with the bombs; the one that writes to the host's disk needs one with FILES_DIR.
 const server = Server.start();
 const withFiles = Server.start(null, { env: { FILES_DIR: directory } });
 for (const each of [server, withFiles]) await each.initialize();
@@ -73,8 +73,9 @@ await hellos(server); // fills caches
 const rows = [];
 for (const [name, command] of Object.entries(bombs)) {
   if (!name.includes(options.only)) continue;
-  const alone = await hellos(server);
-  const beside = await during(name === 'page cache' ? withFiles : server, command, () => hellos(server));
+  const shared = name === 'page cache' ? withFiles : server;
+  const alone = await hellos(shared);
+  const beside = await during(shared, command, () => hellos(shared));
   rows.push({ name, alone, beside, ratio: beside.p99 / alone.p99 });
   const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;
   console.log(`${name.padEnd(10)} alone ${ms(alone)}   beside ${ms(beside)}   p99 x ${(beside.p99 / alone.p99).toFixed(2)}   bombs ${beside.started}`);
