@@ -215,8 +215,8 @@ Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   }
   const auto note = [this, host = way.host, port](bool is_host) {
     using Verdict = Traffic::Verdict;
-    auto entry = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
-    return std::shared_ptr<uint64_t>{entry, &entry->bytes};
+    const auto traffic = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
+    return std::shared_ptr<uint64_t>{traffic, &traffic->bytes};
   };
   // A host that has secrets must prove to be it first.
   const bool may_be_guarded = shared_.secrets != nullptr && shared_.secrets->has_port(port);
