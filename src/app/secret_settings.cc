@@ -164,6 +164,7 @@ std::string text_of(const network::Secret::Host& host) {
 
 std::vector<std::string> hosts_of(const SecretSetting& setting) {
   std::vector<std::string> hosts;
+  hosts.reserve(setting.secret.hosts.size());
   for (const network::Secret::Host& host : setting.secret.hosts) hosts.push_back(text_of(host));
   return hosts;
 }

@@ -75,29 +75,28 @@ FirstBytes read_hello(std::string_view message) {
 
 FirstBytes read_client_hello(std::string_view bytes) {
   constexpr size_t kMessageHead = 4;
-  const FirstBytes incomplete{FirstBytes::Kind::incomplete, ""};
-  const FirstBytes other{FirstBytes::Kind::other, ""};
+  using Kind = FirstBytes::Kind;
   // A message may be cut into records anywhere.
   std::string message;
   for (Reader records{bytes};;) {
     const std::string_view rest = records.left();
-    if (!rest.empty() && static_cast<uint8_t>(rest[0]) != kHandshake) return other;
-    if (rest.size() > 1 && rest[1] != 3) return other;  // every version of TLS
+    if (!rest.empty() && static_cast<uint8_t>(rest[0]) != kHandshake) return {Kind::other, ""};
+    if (rest.size() > 1 && rest[1] != 3) return {Kind::other, ""};  // every version of TLS
     records.bytes(3);
     const size_t size = records.number(2);
-    if (records.ok() && (size == 0 || size > kLargestRecord)) return other;
+    if (records.ok() && (size == 0 || size > kLargestRecord)) return {Kind::other, ""};
     const std::string_view part =
         records.ok() ? records.left().substr(0, size) : std::string_view{};
     message.append(part);
-    if (!message.empty() && static_cast<uint8_t>(message[0]) != kHello) return other;
+    if (!message.empty() && static_cast<uint8_t>(message[0]) != kHello) return {Kind::other, ""};
     if (message.size() >= kMessageHead) {
       const size_t length = Reader{std::string_view{message}.substr(1)}.number(3);
-      if (length > kMaxClientHello) return other;
+      if (length > kMaxClientHello) return {Kind::other, ""};
       if (message.size() >= kMessageHead + length)
         return read_hello(std::string_view{message}.substr(kMessageHead, length));
     }
     records.bytes(size);
-    if (!records.ok()) return bytes.size() < kMaxClientHello ? incomplete : other;
+    if (!records.ok()) return {bytes.size() < kMaxClientHello ? Kind::incomplete : Kind::other, ""};
   }
 }
 

@@ -322,6 +322,19 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
   injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
 }
 
+namespace {
+
+// A query over TCP, which comes with its length before it.
+Task<std::string> read_query(Socket& socket) {
+  std::array<uint8_t, 2> size{};
+  co_await asio::async_read(socket, asio::buffer(size), asio::use_awaitable);
+  std::string query(static_cast<size_t>(size[0] << 8 | size[1]), '\0');
+  co_await asio::async_read(socket, asio::buffer(query), asio::use_awaitable);
+  co_return query;
+}
+
+}  // namespace
+
 Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
   const Entry entry{dialled_, shared_.budget, kConnectionForQueries, ends,
@@ -329,24 +342,17 @@ Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};
-  // One query after the other, each with its length before it.
+  // One query after the other.
   for (;;) {
-    std::string size(2, '\0');
-    std::string query;
-    const auto read_query = [&]() -> Task<> {
-      co_await asio::async_read(socket, asio::buffer(size), asio::use_awaitable);
-      query.resize(
-          static_cast<size_t>(static_cast<uint8_t>(size[0]) << 8 | static_cast<uint8_t>(size[1])));
-      co_await asio::async_read(socket, asio::buffer(query), asio::use_awaitable);
-    };
     try {
-      auto reading = read_query();
-      if (!co_await with_timeout(kQueryLimit, std::move(reading))) co_return;
-      const std::string answer = co_await resolve(std::move(query), true);
+      auto query = co_await with_timeout(kQueryLimit, read_query(socket));
+      if (!query) co_return;
+      const std::string answer = co_await resolve(std::move(*query), true);
       if (answer.empty()) co_return;
-      size[0] = static_cast<char>(answer.size() >> 8);
-      size[1] = static_cast<char>(answer.size() & 0xff);
-      const std::string message = size + answer;
+      std::string message;
+      message += static_cast<char>(answer.size() >> 8);
+      message += static_cast<char>(answer.size() & 0xff);
+      message += answer;
       auto writing = asio::async_write(socket, asio::buffer(message), asio::use_awaitable);
       co_await std::move(writing);
     } catch (const boost::system::system_error& e) {

@@ -111,7 +111,7 @@ std::string RequestFilter::go_on() {
 }
 
 std::string RequestFilter::body() {
-  const std::string bytes = parser_.take_body();
+  std::string bytes = parser_.take_body();
   if (!parser_.is_chunked()) return bytes;
   std::string out;
   if (!bytes.empty()) out = fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);

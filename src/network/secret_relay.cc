@@ -99,7 +99,7 @@ class SecretRelay {
  public:
   // `inside` is the socket beneath the stream.
   SecretRelay(const asio::any_io_executor& executor, std::unique_ptr<net::Stream> program,
-              Fd inside, Secret::Host host, const Secrets& secrets)
+              Fd inside, const Secret::Host& host, const Secrets& secrets)
       : program_{std::move(program)},
         inside_{std::move(inside)},
         filter_{host, secrets.of(host)},
