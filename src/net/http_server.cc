@@ -172,8 +172,9 @@ class Connection {
   }
 
   Task<> write(const std::string& piece) {
-    if (!co_await with_timeout(limits_.idle, write_all(piece)))
-      throw system_error{asio::error::timed_out};
+    // g++ 12 makes a trap of this as one statement.
+    const bool in_time = co_await with_timeout(limits_.idle, write_all(piece));
+    if (!in_time) throw system_error{asio::error::timed_out};
   }
 
   Task<> write_all(const std::string& piece) {
