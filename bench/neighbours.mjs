@@ -8,7 +8,7 @@ import { Server } from '../tests/e2e/lib/stdio.mjs';
 import { processesWith } from '../tests/e2e/lib/proc.mjs';
 import { until } from '../tests/e2e/lib/wait.mjs';
 
-const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '200' }, only: { type: 'string', default: '' }, json: { type: 'string' } } });
+const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '200' }, only: { type: 'string', default: '' }, apart: { type: 'boolean', default: false }, json: { type: 'string' } } });
 const samples = Number(options.samples);
 const goal = 2;
 const word = `bomb-${process.pid}`; // in the command line or environment of none but bombs
@@ -64,7 +64,7 @@ async function during(server, command, work) {
 const directory = mkdtempSync(join(tmpdir(), 'belljar-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // and tidies up
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-// The hello runs share a server with the bombs; the one that writes to the host's disk needs one with FILES_DIR.
+// The hello runs share a server with the bombs, unless told otherwise; the bomb that writes to the host's disk needs one with FILES_DIR.
 const server = Server.start();
 const withFiles = Server.start(null, { env: { FILES_DIR: directory } });
 for (const each of [server, withFiles]) await each.initialize();
@@ -73,9 +73,10 @@ await hellos(server); // fills caches
 const rows = [];
 for (const [name, command] of Object.entries(bombs)) {
   if (!name.includes(options.only)) continue;
-  const shared = name === 'page cache' ? withFiles : server;
-  const alone = await hellos(shared);
-  const beside = await during(shared, command, () => hellos(shared));
+  const bombed = options.apart || name === 'page cache' ? withFiles : server;
+  const calm = options.apart ? server : bombed;
+  const alone = await hellos(calm);
+  const beside = await during(bombed, command, () => hellos(calm));
   rows.push({ name, alone, beside, ratio: beside.p99 / alone.p99 });
   const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;
   console.log(`${name.padEnd(10)} alone ${ms(alone)}   beside ${ms(beside)}   p99 x ${(beside.p99 / alone.p99).toFixed(2)}   bombs ${beside.started}`);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/posix.h"
 #include "files/uri.h"
+#include "net/token.h"
 #include "network/host_name.h"
 #include "tools/environment.h"
 
@@ -22,14 +23,6 @@ bool is_letter_or_digit(char c) {
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
     return is_letter_or_digit(c) || c == '-' || c == '_';
-  });
-}
-
-// RFC 9110: token.
-bool is_token(std::string_view text) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [kMarks](char c) {
-    return is_letter_or_digit(c) || kMarks.find(c) != std::string_view::npos;
   });
 }
 
@@ -123,7 +116,7 @@ class Reader {
   void check() {
     const network::Secret& secret = setting_.secret;
     if (secret.hosts.empty()) wrong("it has no hosts; name those that may get it");
-    if (!is_token(secret.header))
+    if (!net::is_token(secret.header))
       wrong("\"{}\" is no name of a header", files::display_name(secret.header));
     if (is_reserved(secret.header)) wrong("the header {} cannot hold a secret", secret.header);
     if (const auto why = tools::why_not_a_variable(secret.variable); !why.empty())

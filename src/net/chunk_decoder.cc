@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "net/token.h"
+
 namespace belljar::net {
 
 namespace {
@@ -15,16 +17,9 @@ bool is_text(char c) {
   return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
 }
 
-bool is_token(char c) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-         kMarks.find(c) != std::string_view::npos;
-}
-
 bool is_field(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
-  return name.size() < line.size() && !name.empty() &&
-         std::all_of(name.begin(), name.end(), is_token);
+  return name.size() < line.size() && is_token(name);
 }
 
 }  // namespace

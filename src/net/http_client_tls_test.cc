@@ -51,6 +51,16 @@ TEST(HttpClientTls, AcceptsACertificateOfAConfiguredAuthority) {
   EXPECT_EQ(run(client.get(request_to(server.url("/", "127.0.0.1")))).body, "hello");
 }
 
+TEST(HttpClientTls, RefusesWhatAnAuthorityOfCertainDomainsSignsForOthers) {
+  for (const std::string domain : {"localhost", "api.test"}) {
+    const CertificateAuthority authority{"a test", {domain}};
+    TestServer server{hello, authority.issue("DNS:localhost")};
+    const std::string error = error_of(trusting(authority), server.url("/", "localhost"));
+    EXPECT_THAT(error,
+                HasSubstr(domain == "localhost" ? "no error" : "permitted subtree violation"));
+  }
+}
+
 TEST(HttpClientTls, RefusesAnUnknownAuthorityAndSaysWhatToDo) {
   const CertificateAuthority authority{"a test"};
   TestServer server{hello, authority.issue(kLoopback)};
