@@ -1,69 +1,22 @@
 // The figures of the README. See bench/run.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, release } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { Client } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js';
-import { StdioClientTransport } from '../tests/e2e/node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.js';
 import { belljar, environment } from '../tests/e2e/lib/belljar.mjs';
 import { measureFiles, measureImage, measureInstall, measureLint, measurePort } from './contract.mjs';
 import { descendants, memory, pss } from '../tests/e2e/lib/proc.mjs';
+import { number, summary, tableOf, timed } from './lib/numbers.mjs';
+import { dockerAnswers, makeSpawner } from './lib/others.mjs';
+import { closeAll, connect } from './lib/sdk.mjs';
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
 const samples = options.quick ? 20 : 200;
 const manySessions = options.quick ? 100 : 500;
 const hello = 'console.log("hello")';
 const mib = 2 ** 20;
-
-const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
-const quantile = (numbers, q) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * q))];
-const summary = (numbers) => ({ p50: quantile(numbers, 0.5), p90: quantile(numbers, 0.9), n: numbers.length });
-
-async function timed(work) {
-  const started = performance.now();
-  const value = await work();
-  return { ms: performance.now() - started, value };
-}
-
-const open = new Set(); // connections of the part that runs now
-
-async function connect(env = {}) {
-  const client = new Client({ name: 'bench', version: '1' });
-  const transport = new StdioClientTransport({ command: belljar, args: ['mcp'], env: environment(env), stderr: 'ignore' });
-  await client.connect(transport);
-  const callAnyway = (name, args = {}) => client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
-  const call = async (name, args = {}) => {
-    const result = await callAnyway(name, args);
-    if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
-    return result;
-  };
-  const connection = { call, callAnyway, pid: transport.pid, close: () => (open.delete(connection), client.close()) };
-  open.add(connection);
-  return connection;
-}
-
-// Other programs are started by a helper: a large process such as this one is slow to spawn from.
-function makeSpawner() {
-  const helper = fileURLToPath(new URL('spawner.py', import.meta.url));
-  const child = spawn('python3', [helper], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async run(argv) {
-      child.stdin.write(`${JSON.stringify(argv)}\n`);
-      const { value } = await lines.next();
-      if (!(Number(value) > 0)) throw new Error(`${argv.join(' ')} failed`);
-      return Number(value);
-    },
-    close: () => child.stdin.end(),
-  };
-}
-
-const dockerAnswers = () =>
-  spawnSync('docker', ['image', 'inspect', 'node:lts-slim'], { timeout: 5_000, stdio: 'ignore' }).status === 0;
 
 async function measureHello() {
   const directory = mkdtempSync(join(tmpdir(), 'belljar-bench-'));
@@ -187,7 +140,6 @@ const rows = [];
 const figures = {
   machine: { cpu: cpus()[0]?.model, cores: cpus().length, kernel: release(), node: process.version, date: new Date().toISOString() },
 };
-const number = (value, digits = 1) => value.toFixed(digits);
 function row(work, measured, goal, met, against = '') {
   rows.push([work, measured, goal, met === undefined ? '' : met ? 'yes' : 'NO', against]);
 }
@@ -202,7 +154,7 @@ async function part(name, measure, report) {
     figures[name] = { error: error.message };
     row(name, `failed: ${error.message}`, '', false);
   } finally {
-    for (const connection of open) await connection.close();
+    await closeAll();
   }
 }
 
@@ -249,9 +201,7 @@ await part('install', () => measureInstall(tools), ({ belljar: own, npm }) =>
   row('lodash installed, nothing cached', both(own), '1.15 x npm', own.p50 <= npm.p50 * 1.15, `${number(own.p50 / npm.p50, 2)} x bare npm install (${number(npm.p50)} ms)`));
 
 const header = ['work (p50 / p90)', 'measured', 'at most', 'met', 'against'];
-const widths = header.map((title, column) => Math.max(title.length, ...rows.map((cells) => cells[column].length)));
-const line = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
 console.log(`${figures.machine.cores} x ${figures.machine.cpu}, Linux ${figures.machine.kernel}, Node.js ${process.version}, ${samples} samples\n`);
-console.log([line(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n'));
+console.log(tableOf(header, rows));
 if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
 process.exit(rows.some((cells) => cells[3] === 'NO') ? 1 : 0);

@@ -77,6 +77,7 @@ struct CommandLine {
   ExecOptions exec_options;
   LogsOptions logs_options;
   std::vector<std::string> ids;
+  DoctorOptions doctor_options;
   bool json = false;
   bool apparmor_profile = false;
   std::string version;
@@ -122,7 +123,9 @@ CommandLine::CommandLine() {
 }
 
 void CommandLine::add_doctor() {
-  doctor->add_flag("--json", json, "print JSON");
+  doctor->add_flag("--json", doctor_options.json, "print JSON");
+  doctor->add_flag("--check-copies", doctor_options.check_copies,
+                   "try now whether copies of each installed Node.js do what it does (node-start)");
   doctor->add_flag("--apparmor-profile", apparmor_profile,
                    "print the AppArmor profile that lets the launcher use user namespaces");
   doctor->add_option_function<std::string>(
@@ -231,7 +234,7 @@ int CommandLine::execute() {
   if (mcp->parsed()) return mcp_command(loaded);
   if (config->parsed()) return config_command(loaded, json);
   if (doctor->parsed())
-    return apparmor_profile ? apparmor_profile_command() : doctor_command(loaded, json);
+    return apparmor_profile ? apparmor_profile_command() : doctor_command(loaded, doctor_options);
   if (runtime_list->parsed()) return runtime_list_command(loaded, json);
   if (install->parsed()) return runtime_install_command(loaded, version);
   if (remove->parsed()) return runtime_remove_command(loaded, version);

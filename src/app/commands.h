@@ -34,10 +34,15 @@ struct LogsOptions {
   bool follow = false;
 };
 
+struct DoctorOptions {
+  bool json = false;
+  bool check_copies = false;  // try copies of Node.js now, not only tell what is known
+};
+
 int run_command(const LoadedConfig& loaded, const RunOptions& options);
 int mcp_command(const LoadedConfig& loaded);
 int config_command(const LoadedConfig& loaded, bool json);
-int doctor_command(const LoadedConfig& loaded, bool json);
+int doctor_command(const LoadedConfig& loaded, const DoctorOptions& options);
 int apparmor_profile_command();
 int runtime_list_command(const LoadedConfig& loaded, bool json);
 int runtime_install_command(const LoadedConfig& loaded, const std::string& version);

@@ -8,6 +8,7 @@
 #include "app/secret_settings.h"
 #include "base/log.h"
 #include "sandbox/sandboxes.h"
+#include "sandbox/start_way.h"
 #include "tools/settings.h"
 
 namespace belljar::app {
@@ -18,7 +19,10 @@ struct Config {
   SessionLimits sessions;
   std::vector<SecretSetting> secrets;  // from the TOML file only
   std::vector<std::string> require;    // features without which there are no sandboxes
-  size_t spare_sandboxes = 2;          // of each kind in use, made ahead
+  size_t spare_sandboxes = 2;          // of each kind in use, made ahead; more if there is demand
+  uint64_t spare_memory = 256 << 20;   // of all of them
+  NodeStart node_start = NodeStart::automatic;
+  uint64_t zygote_copies = 10'000;  // before one is renewed
   std::string data_dir;
   log::Level log_level = log::Level::warning;
   log::Format log_format = log::Format::text;

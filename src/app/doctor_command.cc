@@ -39,6 +39,7 @@ const char* word(HostSetting::State state) {
 
 struct Diagnosis {
   Capabilities capabilities;
+  std::vector<CopiesOfNode> copies;
   Isolation isolation;
   std::string unmet;  // of what is required, always or by --require
 
@@ -73,6 +74,28 @@ void print_kernel(const KernelReport& kernel) {
   if (kernel.warnings.empty()) fmt::print("  not older than the fixes known in {}\n", kernel.as_of);
 }
 
+std::string detail_of(const linux_driver::CopyVerdict& verdict) {
+  switch (verdict.state) {
+    case linux_driver::CopyVerdict::State::works: return fmt::format("checked {}", verdict.checked);
+    case linux_driver::CopyVerdict::State::differs:
+      return fmt::format("checked {}; program {}: {}", verdict.checked, verdict.program,
+                         verdict.reason);
+    case linux_driver::CopyVerdict::State::unknown: break;
+  }
+  return verdict.reason.empty() ? "not checked yet" : "cannot be checked: " + verdict.reason;
+}
+
+void print_copies(const std::vector<CopiesOfNode>& copies) {
+  fmt::print("\nCopies of Node.js instead of executing it, for node-start; only where it works:\n");
+  bool all_known = true;
+  for (const auto& [version, verdict] : copies) {
+    fmt::print("  {:<18}{:<10}{}\n", version, name_of(verdict.state), detail_of(verdict));
+    all_known = all_known && verdict.state != linux_driver::CopyVerdict::State::unknown;
+  }
+  if (copies.empty()) fmt::print("  no Node.js is installed yet\n");
+  if (!all_known) fmt::print("  The first use checks it, or: belljar doctor --check-copies\n");
+}
+
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -92,6 +115,7 @@ void print_table(const Diagnosis& diagnosis) {
   print_features(diagnosis.capabilities.features);
   print_settings(diagnosis.capabilities.settings);
   print_kernel(diagnosis.capabilities.kernel);
+  print_copies(diagnosis.copies);
   print_verdict(diagnosis);
 }
 
@@ -125,6 +149,18 @@ json::array to_json(const std::vector<HostSetting>& settings) {
   return list;
 }
 
+json::array to_json(const std::vector<CopiesOfNode>& copies) {
+  json::array list;
+  for (const auto& [version, verdict] : copies) {
+    list.push_back(json::object{{"node", version},
+                                {"state", name_of(verdict.state)},
+                                {"checked", verdict.checked},
+                                {"program", verdict.program},
+                                {"reason", verdict.reason}});
+  }
+  return list;
+}
+
 void print_json(const Diagnosis& diagnosis, const std::vector<std::string>& required) {
   const Capabilities& capabilities = diagnosis.capabilities;
   json::array unmet;
@@ -145,28 +181,31 @@ void print_json(const Diagnosis& diagnosis, const std::vector<std::string>& requ
   report["features"] = to_json(capabilities.features);
   report["settings"] = to_json(capabilities.settings);
   report["kernel"] = std::move(kernel);
+  report["copies"] = to_json(diagnosis.copies);
   fmt::print("{}\n", json::serialize(report));
 }
 
-Task<int> examine(asio::any_io_executor executor, const Config& config, bool json,
+Task<int> examine(asio::any_io_executor executor, const Config& config, DoctorOptions options,
                   Foundation foundation) {
   Wiring wiring{executor, config, std::move(foundation)};
   Diagnosis diagnosis;
   diagnosis.capabilities = co_await wiring.driver().probe();
   diagnosis.isolation = isolation_of(diagnosis.capabilities.features);
   diagnosis.unmet = unmet_requirements(diagnosis.capabilities, config.require);
-  json ? print_json(diagnosis, config.require) : print_table(diagnosis);
+  const bool tries = options.check_copies && diagnosis.usable();
+  diagnosis.copies = co_await wiring.copies(tries ? TryCopies::now : TryCopies::no);
+  options.json ? print_json(diagnosis, config.require) : print_table(diagnosis);
   co_await wiring.shut_down();
   co_return diagnosis.usable() ? 0 : 1;
 }
 
 }  // namespace
 
-int doctor_command(const LoadedConfig& loaded, bool json) {
+int doctor_command(const LoadedConfig& loaded, const DoctorOptions& options) {
   // What is missing is part of the answer, so nothing may fail before.
   auto foundation = lay_bare_foundation(loaded.config);
-  return run_to_end([&loaded, json, &foundation](const asio::any_io_executor& executor) {
-    return examine(executor, loaded.config, json, std::move(foundation));
+  return run_to_end([&loaded, &options, &foundation](const asio::any_io_executor& executor) {
+    return examine(executor, loaded.config, options, std::move(foundation));
   });
 }
 

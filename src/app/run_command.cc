@@ -201,6 +201,7 @@ int run_command(const LoadedConfig& loaded, const RunOptions& options) {
   auto foundation = lay_foundation(loaded.config, LocalSocket::no);
   Config config = loaded.config;
   config.spare_sandboxes = 0;  // there is no next call
+  if (config.node_start == NodeStart::automatic) config.node_start = NodeStart::exec;
   return run_to_end([&config, &options, &program,
                      &foundation](const asio::any_io_executor& executor) {
     return run_and_shut_down(executor, config, options, std::move(program), std::move(foundation));

@@ -39,7 +39,7 @@ Setting bytes(std::string name, std::vector<std::string> variables, std::string 
     at(config) = *value;
     return true;
   };
-  const auto show = [at](const Config& config) {
+  const auto show = [at = std::move(at)](const Config& config) {
     return std::to_string(at(const_cast<Config&>(config)));
   };
   return {std::move(name),
@@ -53,12 +53,14 @@ Setting bytes(std::string name, std::vector<std::string> variables, std::string 
 Setting count(std::string name, std::vector<std::string> variables, std::string help, int64_t low,
               int64_t high, std::string unit, std::function<int64_t(const Config&)> get,
               std::function<void(Config&, int64_t)> put) {
-  const auto set = [low, high, put](Config& config, const std::string& text) {
+  const auto set = [low, high, put = std::move(put)](Config& config, const std::string& text) {
     const auto value = parse_number<int64_t>(text, low, high);
     if (value) put(config, *value);
     return value.has_value();
   };
-  const auto show = [get](const Config& config) { return std::to_string(get(config)); };
+  const auto show = [get = std::move(get)](const Config& config) {
+    return std::to_string(get(config));
+  };
   return {std::move(name),
           std::move(variables),
           fmt::format("a whole number{} from {} to {}", unit, low, high),
@@ -74,7 +76,7 @@ Setting cpus(std::string name, std::vector<std::string> variables, std::string h
     if (value) at(config) = *value;
     return value.has_value();
   };
-  const auto show = [at](const Config& config) {
+  const auto show = [at = std::move(at)](const Config& config) {
     return fmt::format("{}", at(const_cast<Config&>(config)));
   };
   return {std::move(name),
@@ -93,7 +95,9 @@ Setting text(std::string name, std::vector<std::string> variables, std::string f
     at(config) = value;
     return true;
   };
-  const auto show = [at](const Config& config) { return at(const_cast<Config&>(config)); };
+  const auto show = [at = std::move(at)](const Config& config) {
+    return at(const_cast<Config&>(config));
+  };
   return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
 }
 
@@ -188,7 +192,7 @@ Setting choice(std::string name, std::vector<std::string> variables, std::string
     }
     return false;
   };
-  const auto show = [names, member](const Config& config) {
+  const auto show = [names = std::move(names), member](const Config& config) {
     for (const auto& [word, value] : names) {
       if (config.*member == value) return word;
     }
@@ -271,9 +275,27 @@ std::vector<Setting> make_settings() {
       }));
   list.push_back(count(
       "spare-sandboxes", Variables{"BELLJAR_SPARE_SANDBOXES"},
-      "empty sandboxes kept ready for the next call, of each kind in use", 0, 64, "",
-      [](const Config& c) { return static_cast<int64_t>(c.spare_sandboxes); },
+      "empty sandboxes kept ready for the next call, of each kind in use; more after bursts", 0, 64,
+      "", [](const Config& c) { return static_cast<int64_t>(c.spare_sandboxes); },
       [](Config& c, int64_t v) { c.spare_sandboxes = static_cast<size_t>(v); }));
+  list.push_back(bytes("spare-memory", Variables{"BELLJAR_SPARE_MEMORY"},
+                       "what empty sandboxes kept ready may take together", 0,
+                       [](Config& c) -> uint64_t& { return c.spare_memory; }));
+  list.push_back(
+      choice<NodeStart>("node-start", Variables{"BELLJAR_NODE_START"},
+                        "how programs are started: by executing Node.js, or as copies of "
+                        "one that has booted",
+                        {{"auto", NodeStart::automatic},
+                         {"exec", NodeStart::exec},
+                         {"fork", NodeStart::fork},
+                         {"parked", NodeStart::parked},
+                         {"parked-exec", NodeStart::parked_exec}},
+                        &Config::node_start));
+  list.push_back(count(
+      "zygote-copies", Variables{"BELLJAR_ZYGOTE_COPIES"},
+      "copies that are made of one booted Node.js before another one takes its place", 1, 1'000'000,
+      "", [](const Config& c) { return static_cast<int64_t>(c.zygote_copies); },
+      [](Config& c, int64_t v) { c.zygote_copies = static_cast<uint64_t>(v); }));
   list.push_back(bytes("output-limit", Variables{"BELLJAR_OUTPUT_LIMIT"},
                        "what is kept of each output stream", 1024,
                        [](Config& c) -> size_t& { return c.tools.output_limit; }));

@@ -10,14 +10,46 @@
 
 namespace belljar::app {
 
+namespace {
+
+linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
+  return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
+}
+
+}  // namespace
+
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation)
     : foundation_{std::move(foundation)},
+      limits_{config.tools.default_limits},
       driver_{std::make_unique<linux_driver::LinuxDriver>(
-          executor, std::move(foundation_.launcher), config.spare_sandboxes,
-          foundation_.secrets ? foundation_.secrets->authority() : "")},
+          executor, std::move(foundation_.launcher), ahead_of(config),
+          foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir)},
       outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       runtimes_{foundation_.data_dir, *foundation_.registry} {}
+
+Wiring::~Wiring() = default;
+
+Driver& Wiring::driver() {
+  return *driver_;
+}
+
+Task<std::vector<CopiesOfNode>> Wiring::copies(TryCopies when) {
+  linux_driver::CopyChecks& checks = driver_->copy_checks();
+  std::vector<CopiesOfNode> list;
+  const std::vector<runtime::Installed> installed = runtimes_.list();  // it may change meanwhile
+  for (const runtime::Installed& node : installed) {
+    CopiesOfNode copies{to_string(node.version), checks.known(node.prefix)};
+    if (when == TryCopies::now) {
+      SandboxSpec spec;
+      spec.image.prefix = node.prefix;
+      spec.limits = limits_;
+      copies.verdict = co_await checks.check(std::move(spec));
+    }
+    list.push_back(std::move(copies));
+  }
+  co_return list;
+}
 
 Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_view)> progress) {
   return runtimes_.resolve(std::move(name), std::move(progress));

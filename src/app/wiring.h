@@ -5,6 +5,7 @@
 #include "app/config.h"
 #include "app/foundation.h"
 #include "base/clock.h"
+#include "drivers/linux/copy_verdicts.h"
 #include "network/outside.h"
 #include "runtime/runtimes.h"
 #include "sandbox/driver.h"
@@ -12,17 +13,30 @@
 #include "tools/images.h"
 #include "tools/tools.h"
 
+namespace belljar::linux_driver {
+class LinuxDriver;
+}
+
 namespace belljar::app {
+
+// Whether programs may be copies of an installed Node.js.
+struct CopiesOfNode {
+  std::string version;
+  linux_driver::CopyVerdict verdict;
+};
+
+enum class TryCopies { now, no };  // no: only what is known is told
 
 // The objects of a running belljar, and who knows whom: the only place that names a concrete
 // driver.
 class Wiring final : public tools::Images {
  public:
   Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation);
+  ~Wiring() override;
 
   Task<Image> resolve(std::string name, std::function<void(std::string_view)> progress) override;
 
-  Driver& driver() { return *driver_; }
+  Driver& driver();
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured
@@ -35,13 +49,17 @@ class Wiring final : public tools::Images {
   // Removes what killed installations left. For the background.
   Task<> tidy() { return runtimes_.tidy(); }
 
+  // For each installed Node.js.
+  Task<std::vector<CopiesOfNode>> copies(TryCopies when);
+
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();
 
  private:
   SystemClock clock_;
   Foundation foundation_;
-  std::unique_ptr<Driver> driver_;
+  Limits limits_;  // of a sandbox, if a call does not say
+  std::unique_ptr<linux_driver::LinuxDriver> driver_;
   network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;

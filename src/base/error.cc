@@ -5,11 +5,11 @@
 
 namespace belljar {
 
-void fail_with(Code code, std::string message) {
+void fail_with(Code code, const std::string& message) {
   throw Error{code, message};
 }
 
-void fail_errno(int error, std::string what) {
+void fail_errno(int error, const std::string& what) {
   Code code = Code::unavailable;
   switch (error) {
     case ENOENT: code = Code::not_found; break;

@@ -30,8 +30,8 @@ class Error : public std::runtime_error {
   Code code_;
 };
 
-[[noreturn]] void fail_with(Code code, std::string message);
-[[noreturn]] void fail_errno(int error, std::string what);
+[[noreturn]] void fail_with(Code code, const std::string& message);
+[[noreturn]] void fail_errno(int error, const std::string& what);
 
 template <class... Args>
 [[noreturn]] void fail(Code code, fmt::format_string<Args...> format, Args&&... args) {

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -12,71 +10,15 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <chrono>
 #include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "base/error.h"
+#include "base/timeout.h"
 
 namespace belljar {
-
-namespace asio = boost::asio;
-using std::chrono::milliseconds;
-
-// A function that waits returns a Task. Everything runs on one io_context and one thread.
-// Cancelling a task makes the operation it waits for throw; resources are let go by destructors.
-template <class T = void>
-using Task = asio::awaitable<T>;
-
-inline Task<> sleep_for(std::chrono::steady_clock::duration time) {
-  asio::steady_timer timer{co_await asio::this_coro::executor, time};
-  co_await timer.async_wait(asio::use_awaitable);
-}
-
-template <class T>
-struct Settled {  // how a task ended: with an exception, or with a value
-  std::exception_ptr error;
-  std::optional<T> value;
-};
-
-template <class T>
-Task<Settled<T>> settle(Task<T> task) {
-  Settled<T> settled;
-  try {
-    settled.value.emplace(co_await std::move(task));
-  } catch (...) {
-    settled.error = std::current_exception();
-  }
-  co_return settled;
-}
-
-inline Task<bool> ended(Task<> task) {
-  co_await std::move(task);
-  co_return true;
-}
-
-// Runs `task`, but no longer than `limit`: its result or its exception, or nothing if the time ran
-// out (the task is then cancelled and has ended). A task that ignores cancellation makes this wait
-// for it.
-template <class T>
-Task<std::optional<T>> with_timeout(std::chrono::steady_clock::duration limit, Task<T> task) {
-  using namespace asio::experimental::awaitable_operators;
-  // `||` waits for the first success, so one that fails would wait for the timer: settle it first.
-  auto result = co_await (settle(std::move(task)) || sleep_for(limit));
-  if (result.index() == 1) co_return std::nullopt;
-  Settled<T>& settled = std::get<0>(result);
-  if (settled.error) std::rethrow_exception(settled.error);
-  co_return std::move(settled.value);
-}
-
-// True if the task ended in time.
-inline Task<bool> with_timeout(std::chrono::steady_clock::duration limit, Task<> task) {
-  const auto result = co_await with_timeout(limit, ended(std::move(task)));
-  co_return result.has_value();
-}
 
 // Lets any number of tasks wait until set() is called, once; waiting afterwards returns at once.
 class Event {

@@ -44,6 +44,24 @@ TEST(WithTimeout, HandsOnTheExceptionOfATaskAtOnceInsteadOfWaitingForTheLimit) {
   EXPECT_THROW(run(with_timeout(std::chrono::hours{1}, fails_at_once())), Error);
 }
 
+Task<> note_what_is_left(bool& returned) {
+  co_await with_timeout(std::chrono::hours{1}, never());
+  returned = true;
+}
+
+Task<bool> cancel_limited_work() {
+  TaskGroup group{co_await asio::this_coro::executor};
+  bool returned = false;
+  group.spawn("limited", note_what_is_left(returned));
+  co_await sleep_for(milliseconds{0});
+  co_await group.stop();
+  co_return returned;
+}
+
+TEST(WithTimeout, ItsCancellationIsNotTakenForTheEndOfTheTime) {
+  EXPECT_FALSE(run(cancel_limited_work()));
+}
+
 Task<std::thread::id> thread_of_blocking_work() {
   auto id = [] { return std::this_thread::get_id(); };
   co_return co_await run_blocking(id);

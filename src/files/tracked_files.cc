@@ -59,7 +59,9 @@ Task<ChangeTracker::Mark> TrackedFiles::mark() {
 }
 
 Task<Changes> TrackedFiles::changes(ChangeTracker::Mark mark) {
-  const auto compare = [mark](ChangeTracker& tracker) { return tracker.changes(mark); };
+  const auto compare = [mark = std::move(mark)](ChangeTracker& tracker) {
+    return tracker.changes(mark);
+  };
   return look<Changes>(compare);
 }
 

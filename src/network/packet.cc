@@ -168,8 +168,8 @@ std::string make_refusal(std::string_view first_packet) {
   const Envelope envelope = open_envelope(first_packet).value();
   const std::string_view tcp = envelope.content;
   std::string answer(kTcpHeader, '\0');
-  std::copy_n(tcp.data() + 2, 2, answer.data());  // the ports change places
-  std::copy_n(tcp.data(), 2, answer.data() + 2);
+  put(answer, 0, number_at(tcp, 2));  // the ports change places
+  put(answer, 2, number_at(tcp, 0));
   const uint32_t next = (static_cast<uint32_t>(number_at(tcp, 4)) << 16 | number_at(tcp, 6)) + 1;
   put(answer, 8, next >> 16);
   put(answer, 10, next & 0xffff);

@@ -34,6 +34,7 @@ std::shared_ptr<Traffic> TrafficLog::attempt(const std::string& host, uint16_t p
 
 std::vector<Traffic> TrafficLog::all() const {
   std::vector<Traffic> all;
+  all.reserve(entries_.size());
   for (const auto& entry : entries_) all.push_back(*entry);
   return all;
 }

@@ -53,7 +53,7 @@ Task<> RegistryProxy::fetch_ahead(std::vector<std::string> packages) {
       ahead_[package] = std::move(body);
     }
   } catch (const Error&) {
-    // npm will ask for it and be told.
+    co_return;  // npm will ask for it and be told
   }
 }
 

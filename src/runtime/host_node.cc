@@ -68,11 +68,11 @@ std::optional<Version> version_in_headers(const fs::path& prefix) {
     const auto major = defined(source, "MAJOR");
     const auto minor = defined(source, "MINOR");
     const auto patch = defined(source, "PATCH");
-    if (major && minor && patch) return Version{*major, *minor, *patch, {}};
+    if (!major || !minor || !patch) return std::nullopt;
+    return Version{*major, *minor, *patch, {}};
   } catch (const Error&) {
-    // No headers are installed.
+    return std::nullopt;  // no headers are installed
   }
-  return std::nullopt;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ Task<> LiveSandbox::stop_attachments() {
   // All ports are closed before the end of any connection is waited for.
   const auto published = std::exchange(ports, {});
   std::vector<Task<>> ends;
+  ends.reserve(published.size());
   for (const auto& [port, attachment] : published) ends.push_back(attachment->stop());
   for (Task<>& end : ends) co_await std::move(end);
   for (const auto& process : std::exchange(background, {})) co_await process->stop();

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sandbox/start_way.h"
+
 namespace belljar {
 
 struct Usage {
@@ -24,6 +26,7 @@ struct Outcome {
   Kind kind = Kind::exited;
   int code = 0;
   Usage usage;
+  StartWay start = StartWay::exec;
 
   bool ok() const { return kind == Kind::exited && code == 0; }
 };

@@ -34,12 +34,13 @@ Task<RunResult> run_program(Sandbox& sandbox, Command command, RunLimits limits,
   // What already runs in the sandbox can hold up the start of another program, so that has a limit
   // too.
   auto started = co_await with_timeout(limits.timeout, sandbox.start(std::move(command), capture));
+  const auto begun = std::chrono::steady_clock::now();
   std::optional<Outcome> outcome;
   if (!started) {
     outcome.emplace().kind = Outcome::Kind::timed_out;
   } else {
     const auto process = std::move(*started);
-    const auto left = begin + limits.timeout - std::chrono::steady_clock::now();
+    const auto left = begin + limits.timeout - begun;
     outcome = co_await with_timeout(left, process->wait());
     if (!outcome) {
       // If the program ended in this very moment, kill() does nothing and wait() tells how it
@@ -53,6 +54,7 @@ Task<RunResult> run_program(Sandbox& sandbox, Command command, RunLimits limits,
   result.outcome = *outcome;
   result.out = capture.out.take();
   result.err = capture.err.take();
+  result.start_time = std::chrono::duration_cast<std::chrono::microseconds>(begun - begin);
   result.duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - begin);
   co_return result;

@@ -24,7 +24,8 @@ struct RunResult {
   Outcome outcome;
   CapturedOutput out;
   CapturedOutput err;
-  std::chrono::microseconds duration{0};  // from the request to start it until its end was known
+  std::chrono::microseconds start_time{0};  // of it, until the program had what it needs
+  std::chrono::microseconds duration{0};    // from the request to start it until its end was known
   std::string stop_reason;  // why the sandbox was stopped, if that is what ended the program
 };
 

@@ -43,7 +43,7 @@ class Reporter {
   };
   std::optional<Looked> look(const Change& change);
   bool may_return(const files::ContentType& type, uint64_t size) const;
-  void return_file(const Change& change, const std::string& uri, Looked looked);
+  void return_file(const Change& change, const std::string& uri, const Looked& looked);
 
   const files::Directory& directory_;
   bool on_host_;
@@ -88,7 +88,7 @@ std::optional<Reporter::Looked> Reporter::look(const Change& change) {
   }
 }
 
-void Reporter::return_file(const Change& change, const std::string& uri, Looked looked) {
+void Reporter::return_file(const Change& change, const std::string& uri, const Looked& looked) {
   const std::string name = files::display_name(change.path);
   const bool complete = looked.size == looked.content.size();
   if (returned_ >= limits_.returned) {
@@ -142,7 +142,7 @@ void Reporter::add(const Change& change) {
     if (auto looked = look(change)) {
       fields["size"] = looked->size;
       fields["mimeType"] = looked->type.mime;
-      return_file(change, uri, std::move(*looked));
+      return_file(change, uri, *looked);
     }
   }
   fields_.emplace_back(std::move(fields));

@@ -143,7 +143,9 @@ Task<> elsewhere(FilesWorld& world) {
     const json::object expected{
         {"code", -32002}, {"message", "Resource not found"}, {"data", {{"uri", uri}}}};
     EXPECT_TRUE(answer.contains("error")) << uri;
-    if (answer.contains("error")) EXPECT_EQ(answer.at("error"), json::value(expected)) << uri;
+    if (answer.contains("error")) {
+      EXPECT_EQ(answer.at("error"), json::value(expected)) << uri;
+    }
     const std::string member = "\"uri\":" + json::serialize(json::value(uri));
     const json::object modern = co_await world.modern("resources/read", member);
     EXPECT_EQ(modern.at("error").at("code").to_number<int>(), -32602) << uri;

@@ -92,7 +92,7 @@ Task<std::vector<std::string>> near_names(const InstallContext& context, std::st
     auto found = co_await with_timeout(kNearNamesTimeout, context.near_names(std::move(name)));
     if (found) names = std::move(*found);
   } catch (const Error&) {
-    // What npm complained about is worth more than why there is no advice.
+    names.clear();  // what npm complained about is worth more than why there is no advice
   }
   co_return names;
 }

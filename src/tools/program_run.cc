@@ -111,7 +111,9 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
     report.install = co_await install_for_run(context, std::move(request), lease);
   }
 
+  const auto before = context.clock.now();
   FilesOfRun files = co_await FilesOfRun::begin(context, lease);
+  const auto begin = context.clock.now();
   const NetworkOfRun network{lease};
   Lease own = lease.again();
   if (port) {
@@ -124,7 +126,10 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
     limits.output_limit = context.settings.output_limit;
     report.result = co_await lease.run(std::move(command), limits, progress.live());
   }
+  const auto end = context.clock.now();
   report.files = co_await files.finish();
+  report.files_time = std::chrono::duration_cast<std::chrono::microseconds>(
+      (begin - before) + (context.clock.now() - end));
   report.network = network.traffic();
   if (has_failed(report)) co_await explain(context, own, run, path, report);
   co_return run_tool_result(std::move(report));

@@ -27,11 +27,14 @@ std::string telemetry(const RunReport& report) {
   // By hand, because Boost.JSON writes 27.4 as 2.74E1.
   return fmt::format(
       "Telemetry:\n{{\"installTimeMs\":{},\"installOutput\":{},\"runTimeMs\":{:.1f},"
-      "\"imageTimeMs\":{:.1f},\"createTimeMs\":{:.1f},\"cpuTimeMs\":{:.1f},\"maxRssBytes\":{}}}",
+      "\"imageTimeMs\":{:.1f},\"createTimeMs\":{:.1f},\"startTimeMs\":{:.1f},\"filesTimeMs\":{:.1f}"
+      ","
+      "\"cpuTimeMs\":{:.1f},\"maxRssBytes\":{},\"start\":\"{}\"}}",
       install_time.count(), json::serialize(json::value(install_output)),
       precise_ms(report.result.duration), precise_ms(report.image_time),
-      precise_ms(report.create_time), precise_ms(report.result.outcome.usage.cpu),
-      report.result.outcome.usage.max_rss);
+      precise_ms(report.create_time), precise_ms(report.result.start_time),
+      precise_ms(report.files_time), precise_ms(report.result.outcome.usage.cpu),
+      report.result.outcome.usage.max_rss, name_of(report.result.outcome.start));
 }
 
 std::string lint_text(const std::vector<std::string>& lines) {

@@ -39,6 +39,7 @@ struct RunReport {
   milliseconds timeout{0};
   std::chrono::microseconds image_time{0};   // to find, or to install, the Node.js
   std::chrono::microseconds create_time{0};  // to make the sandbox
+  std::chrono::microseconds files_time{0};   // to find out which files the program has changed
 };
 
 bool has_failed(const RunReport& report);

@@ -55,6 +55,7 @@ Task<bool> becomes_ready(Sandbox& sandbox, BackgroundProcess& process, uint16_t 
 
 // "It listens on port 8080 instead", if it does: the most likely mistake.
 Task<std::string> other_ports(Lease& lease) {
+  constexpr const char* kNotKnown = "what it listens on instead could not be found out";
   Command command;
   command.argv = {"/bin/cat", "/proc/net/tcp", "/proc/net/tcp6"};
   RunLimits limits;
@@ -62,8 +63,11 @@ Task<std::string> other_ports(Lease& lease) {
   RunResult result;
   try {
     result = co_await lease.run(std::move(command), limits, nullptr);
-  } catch (const Error&) {  // it is only a hint
+  } catch (const Error&) {
+    co_return kNotKnown;  // it is only a hint
   }
+  // The table has a heading even if it is empty. Without it cat was killed or too slow.
+  if (result.out.text.empty()) co_return kNotKnown;
   const std::vector<uint16_t> ports = listening_ports(result.out.text);
   if (ports.empty()) co_return "nothing in the sandbox listens on any port";
   co_return fmt::format("the sandbox listens on {} {} instead: pass that as listenOnPort",

@@ -14,7 +14,7 @@ constexpr size_t kMaxFiles = 1000;
 
 }  // namespace
 
-std::shared_ptr<const SharedFiles> share_files(std::string path, int directory) {
+std::shared_ptr<const SharedFiles> share_files(const std::string& path, int directory) {
   std::string plain = std::filesystem::absolute(path).lexically_normal().string();
   while (plain.ends_with('/')) plain.pop_back();
   return std::make_shared<SharedFiles>(SharedFiles{std::move(plain), files::Directory{directory}});

@@ -18,7 +18,7 @@ struct SharedFiles {
 
 // `path` is for URIs and people; everything is looked up beneath the open directory, which is
 // duplicated.
-std::shared_ptr<const SharedFiles> share_files(std::string path, int directory);
+std::shared_ptr<const SharedFiles> share_files(const std::string& path, int directory);
 
 // The path below the directory of the file that a URI means; nothing if it cannot be beneath it.
 std::optional<std::string> path_of_uri(const SharedFiles& files, std::string_view uri);

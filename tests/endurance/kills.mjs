@@ -10,6 +10,7 @@ import { textOf } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
 import { Random } from './lib/random.mjs';
 import { sandboxedIn } from './lib/slot.mjs';
+import { killZygotesUnderLoad } from './lib/zygote_kills.mjs';
 import { Table } from './lib/table.mjs';
 import { makeRuntimeDirectory, Victim } from './lib/victim.mjs';
 
@@ -34,9 +35,11 @@ const kinds = {
   'belljar, while the launcher is stopped': { signals: ({ server, launcher }) => [[launcher, 'SIGSTOP'], [server.pid]] },
   'two belljars and their launchers': { signals: (victim) => [...both(victim), ...both(neighbour)], isDouble: true },
   'the init of a sandbox': { within: ({ slot }) => sandboxedIn(slot).filter(({ isInit }) => isInit) },
-  'a process of a sandbox': { within: ({ slot }) => sandboxedIn(slot).filter(({ isInit }) => !isInit) },
+  'a process of a sandbox': { within: ({ slot }) => sandboxedIn(slot).filter(({ isInit, isZygote }) => !isInit && !isZygote) },
+  'a zygote': { within: ({ slot }) => sandboxedIn(slot).filter(({ isZygote }) => isZygote), starts: ['fork', 'parked', 'auto'], hurtsNobody: true },
 };
 for (const kind of Object.values(kinds)) Object.assign(kind, { kills: 0, failures: 0, slowest: 0 });
+const allStarts = ['exec', 'fork', 'parked', 'auto'];
 const moments = ['started', 'initialized', 'ran', 'session', 'background', 'wrote'];
 
 let round = 0;
@@ -72,6 +75,7 @@ async function killInSandbox(kind, share) {
   const chosen = candidates[Math.floor(share * candidates.length)];
   if (!chosen) return; // too early
   send(chosen.pid);
+  kind.struck = (kind.struck ?? 0) + 1;
   await goneWithin2s(kind, () => sandboxedIn(victim.slot).filter(({ pid, group }) => (chosen.isInit ? group === chosen.group : pid === chosen.pid)));
   // A spare sandbox may be handed out that is dead, before the launcher has heard of it: that run fails, the next does not.
   const works = () => victim.checkAlive({ session: false }).then(() => true, () => false);
@@ -82,6 +86,13 @@ async function killInSandbox(kind, share) {
 async function checkWithoutLauncher() {
   const { isError, text } = await within(2_000, 'an answer or the end', Promise.race([victim.server.run('1'), victim.server.exited]));
   if (victim.end ? !victim.hasGivenUp : !isError || !text.includes('launcher')) throw new Error(`a run without a launcher: ${text ?? 'it ended'}`);
+}
+
+// Copies that run go on without their zygote, and who would have become one is executed.
+async function checkUnharmed() {
+  await victim.reached('background');
+  await victim.checkAlive();
+  if (victim.error) throw victim.error;
 }
 
 async function killServers(kind) {
@@ -99,9 +110,9 @@ async function killServers(kind) {
   return dying;
 }
 
-async function strike(kind, moment, delay, share) {
+async function strike(kind, { moment, delay, share, nodeStart }) {
   const due = buried.filter((each) => !each.isUnreaped());
-  victim = new Victim('the victim', runtime);
+  victim = new Victim('the victim', runtime, { nodeStart });
   await victim.reached(moment);
   if (moments.indexOf(moment) >= moments.indexOf('ran')) checkRemoved(due); // it has set itself up
   await neighbour.reached('background');
@@ -110,6 +121,7 @@ async function strike(kind, moment, delay, share) {
   victim.remember();
   const dying = kind.within ? [victim] : await killServers(kind);
   if (kind.within) await killInSandbox(kind, share);
+  if (kind.hurtsNobody) await checkUnharmed();
   if (!victim.end) await victim.stop();
   await goneWithin2s(kind, () => victim.survivors());
   for (const each of dying) each.checkFiles();
@@ -130,10 +142,12 @@ for (; round < count; round++) {
   if (names.length === 0) names = Object.keys(kinds);
   const [name] = names.splice(random.below(names.length), 1);
   const kind = kinds[name];
-  const [moment, delay, share] = [random.pick(moments), random.below(51), random.next()]; // always as many numbers: the next kill has its own
+  const [moment, delay, share, which] = [random.pick(moments), random.below(51), random.next(), random.next()]; // always as many numbers: the next kill has its own
+  const starts = kind.starts ?? allStarts;
+  const nodeStart = starts[Math.floor(which * starts.length)];
   kind.kills++;
   try {
-    await strike(kind, moment, delay, share);
+    await strike(kind, { moment, delay, share, nodeStart });
   } catch (error) {
     kind.failures++;
     console.log(`kill ${round}, ${name}, at "${moment}" + ${delay} ms: ${error.message.trim()}`);
@@ -149,6 +163,9 @@ const table = new Table('kills', ['killed', 'times', 'failures', 'slowest end, m
 for (const [name, { kills, failures, slowest }] of Object.entries(kinds)) {
   if (kills > 0) table.check([name, kills, failures, slowest.toFixed(0)], failures === 0);
 }
+const load = await killZygotesUnderLoad({ kills: Math.max(3, Math.ceil(count / 10)), random });
+for (const line of load.problems) console.log(line);
+table.check([`a zygote, under load: ${load.runs} runs, ${load.failed} of them failed`, load.kills, load.problems.length, load.slowest.toFixed(0)], load.problems.length === 0);
 await until('the host to reap the dead', () => !buried.some((each) => each.isUnreaped()));
 const last = new Victim('the last', runtime, { isBusy: false });
 await last.reached('background');

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { attacks, notApplicable, tested } from './lib/attacks.mjs';
+import { notForUsers } from './lib/applies.mjs';
+import { attacks, names, notApplicable, tested } from './lib/attacks.mjs';
 
 const counts = tested();
 
@@ -16,4 +17,9 @@ test('no attack has both', () => {
 
 test('ids in names of tests and among the reasons are those of attacks', () => {
   assert.deepEqual([...Object.keys(counts), ...Object.keys(notApplicable)].filter((id) => !attacks[id]), []);
+});
+
+test('tests that are not for users exist', () => {
+  const all = new Set(names());
+  assert.deepEqual(Object.values(notForUsers).flatMap((tests) => Object.keys(tests)).filter((name) => !all.has(name)), []);
 });

@@ -1,16 +1,16 @@
 // IJ: arguments of a client that try to be commands, options, paths or formats.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
+import { ownDirectory } from '../e2e/lib/directories.mjs';
 import { descendants } from '../e2e/lib/proc.mjs';
 import { openJar } from './lib/jar.mjs';
 
-const directory = mkdtempSync(join(tmpdir(), 'belljar-injection-'));
+const directory = ownDirectory('belljar-injection-');
 after(() => rmSync(directory, { recursive: true, force: true }));
 const jar = openJar({ env: { FILES_DIR: directory } });
 

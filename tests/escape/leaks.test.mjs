@@ -1,13 +1,15 @@
 // IL, HF20, HF21, PT01: what a sandbox can learn about the host, and what it shares with the server.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { homedir, hostname, networkInterfaces, tmpdir, totalmem } from 'node:os';
+import { hostname, networkInterfaces, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { spawn, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
+import { ownDirectory, user } from '../e2e/lib/directories.mjs';
+import { dataDirectory, home } from './lib/host.mjs';
 import { onlyThese, openJar, refusals } from './lib/jar.mjs';
 
 const secret = `s3cret${randomUUID().replaceAll('-', '')}`;
@@ -36,7 +38,7 @@ test('IL02 names of the host are not in the sandbox', async () => {
 
 test('IL02 paths of the host are not in the sandbox', { todo: 'the root field of /usr/local in /proc/self/mountinfo is the data directory on the host, with the operator\'s home' }, async () => {
   const seen = await jar.inside(() => fs.readFileSync('/proc/self/mountinfo', 'utf8'));
-  assert.ok(!seen.includes(homedir()), 'the home directory of whoever runs belljar');
+  assert.ok(!seen.includes(dataDirectory), 'the data directory of whoever runs belljar');
 });
 
 test('IL04 the kernel log and the host\'s logs are out of reach', async () => {
@@ -74,9 +76,9 @@ test('IL06 load, memory and uptime of the host are hidden from sysinfo(2) too', 
 });
 
 test('IL12 of secrets in files, sockets, shared memory, process arguments and variables of the host none is found', async () => {
-  const places = [tmpdir(), '/var/tmp', '/run', '/dev/shm', homedir(), '/opt', '/srv', '/etc'].map((place) => mkdtempSync(join(place, `${secret}-`)));
+  const places = [tmpdir(), '/var/tmp', '/run', '/dev/shm', home, '/opt', '/srv', '/etc'].map((place) => ownDirectory(`${secret}-`, place));
   for (const place of places) writeFileSync(join(place, `${secret}.txt`), secret, { mode: 0o644 });
-  const decoy = spawn('sleep', ['30'], { env: { CANARY: secret }, argv0: secret });
+  const decoy = spawn('sleep', ['30'], { env: { CANARY: secret }, argv0: secret, uid: user, gid: user });
   const listener = createServer((_, answer) => answer.end()).listen(`\0${secret}`);
   try {
     const search = (parts) => {

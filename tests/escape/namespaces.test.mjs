@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { hostNode, oneId, sha256 } from './lib/host.mjs';
+import { oneId } from './lib/applies.mjs';
+import { hostNode, sha256 } from './lib/host.mjs';
 import { onlyThese, openJar, refusals } from './lib/jar.mjs';
 import { cloneNew, nr, onlyX64 } from './lib/syscalls.mjs';
 

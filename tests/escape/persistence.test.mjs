@@ -1,15 +1,16 @@
 // PT: what could outlive a sandbox or a server, and whom it would serve next.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 
-import { hostNode } from './lib/host.mjs';
+import { ownDirectory } from '../e2e/lib/directories.mjs';
+import { hasGroups, test } from './lib/applies.mjs';
+import { dataDirectory } from './lib/host.mjs';
 import { Jar, openJar } from './lib/jar.mjs';
 
-const runtime = mkdtempSync(join(tmpdir(), 'belljar-persistence-')); // stands in for /run/user/UID
+const runtime = ownDirectory('belljar-persistence-'); // stands in for /run/user/UID
 after(() => rmSync(runtime, { recursive: true, force: true }));
 const jar = openJar({ env: { XDG_RUNTIME_DIR: runtime, BELLJAR_SPARE_SANDBOXES: '0' } });
 
@@ -72,15 +73,14 @@ test('PT09 names of cgroups and user ids are one sandbox\'s at a time', async (t
     }
     await Promise.all(sessions.map((id) => jar.server.call('sandbox_stop', { container_id: id })));
   }
-  assert.ok(ever.size >= 20);
+  if (hasGroups) assert.ok(ever.size >= 20);
 });
 
 test('PT10 to the user ids of sandboxes the server\'s files, socket and processes are closed', { skip: process.getuid() !== 0 && 'needs root to become them' }, async (t) => {
   await jar.session(t);
   const id = Number(/^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${jar.watch.sandboxed().inits[0].split(' ')[0]}/status`, 'utf8'))[1]) + 1;
   const folder = join(runtime, readdirSync(runtime)[0]);
-  const data = join(hostNode(process.version), '../../../..');
-  const paths = [folder, join(data, 'downloads'), `/run/belljar/${jar.watch.slot}.lock`, ...[jar.server.pid, jar.watch.launcher].flatMap((pid) => ['environ', 'mem', 'maps', 'fd', 'root', 'io'].map((name) => `/proc/${pid}/${name}`))];
+  const paths = [folder, join(dataDirectory, 'downloads'), jar.watch.lock, ...[jar.server.pid, jar.watch.launcher].flatMap((pid) => ['environ', 'mem', 'maps', 'fd', 'root', 'io'].map((name) => `/proc/${pid}/${name}`))];
   const perl = 'for (@ARGV) { if (opendir(my $d, $_)) { print "$_\\n" } elsif (open(my $f, "<", $_)) { print "$_\\n" if defined(getc $f) } print "$_ (to write)\\n" if open(my $w, ">>", $_) }';
   const { stdout, status } = spawnSync('setpriv', [`--reuid=${id}`, `--regid=${id}`, '--clear-groups', 'perl', '-e', perl, ...paths], { encoding: 'utf8', cwd: '/' });
   assert.equal(status, 0);

@@ -1,16 +1,17 @@
 // RS: pressure on what the kernel shares between sandboxes: page cache, swap, disk, directory entries, places.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 
+import { ownDirectory } from '../e2e/lib/directories.mjs';
 import { Server } from '../e2e/lib/stdio.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
+import { test } from './lib/applies.mjs';
 import { openJar } from './lib/jar.mjs';
 
-const directory = mkdtempSync(join(tmpdir(), 'belljar-pressure-')); // on a disk, which has a page cache
+const directory = ownDirectory('belljar-pressure-'); // on a disk, which has a page cache
 after(() => rmSync(directory, { recursive: true, force: true }));
 const jar = openJar({ env: { FILES_DIR: directory, BELLJAR_SPARE_SANDBOXES: '0' } });
 const mebibyte = 1 << 20;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { oneId } from './lib/host.mjs';
+import { oneId } from './lib/applies.mjs';
 import { onlyThese, openJar, refusals } from './lib/jar.mjs';
 
 const jar = openJar();

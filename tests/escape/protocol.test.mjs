@@ -1,21 +1,34 @@
 // MH, IL10, HF30: a hostile client, by stdin and by the socket of `belljar list`. The HTTP cases wait for an HTTP transport.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
+import { ownDirectory, user } from '../e2e/lib/directories.mjs';
 import { memory } from '../e2e/lib/proc.mjs';
 import { Server } from '../e2e/lib/stdio.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
+import { dataDirectory, home } from './lib/host.mjs';
 import { openJar } from './lib/jar.mjs';
 
-const runtime = mkdtempSync(join(tmpdir(), 'belljar-protocol-')); // stands in for /run/user/UID
+const runtime = ownDirectory('belljar-protocol-'); // stands in for /run/user/UID
 after(() => rmSync(runtime, { recursive: true, force: true }));
 const jar = openJar({ env: { XDG_RUNTIME_DIR: runtime } });
 const answers = async (what) => assert.deepEqual((await within(5_000, `an answer after ${what}`, jar.server.request('ping'))).result, {});
+// Belljar's user, whom the tests' own root is not: the socket is for nobody else.
+function connectAsUser(path) {
+  process.setegid(user);
+  process.seteuid(user);
+  try {
+    return connect(path);
+  } finally {
+    process.seteuid(process.getuid());
+    process.setegid(process.getgid());
+  }
+}
 const socketPath = () => {
   const folder = join(runtime, readdirSync(runtime)[0]);
   return join(folder, readdirSync(folder)[0]);
@@ -88,7 +101,7 @@ test('MH10 IL10 an id of another server, a stopped one and one that never was ar
 });
 
 test('MH24 a request of one connection is not cancelled by another, nor told its progress', async (t) => {
-  const client = connect(socketPath());
+  const client = connectAsUser(socketPath());
   let heard = '';
   client.on('data', (bytes) => (heard += bytes));
   client.on('error', () => {});
@@ -132,7 +145,7 @@ test('MH25 errors name what the client sent, and nothing of the host', async () 
     const { result, error } = await jar.server.request('tools/call', { name, arguments: args });
     const text = JSON.stringify(result ?? error);
     assert.ok(error || result.isError, name);
-    for (const path of [homedir() === '/' ? '/home/' : `${homedir()}/`, '/run/belljar', '/sys/fs/cgroup', '.local/share', tmpdir() === '/tmp' ? '/tmp/belljar' : tmpdir(), 'src/', '.cc:', String(0x60000000).slice(0, 5)]) {
+    for (const path of [home === '/' ? '/home/' : `${home}/`, dataDirectory, '/run/belljar', '/sys/fs/cgroup', '.local/share', tmpdir() === '/tmp' ? '/tmp/belljar' : tmpdir(), 'src/', '.cc:', String(0x60000000).slice(0, 5)]) {
       assert.ok(!text.replaceAll(/node:internal[^"\\]*/g, '').includes(path), `${name} ${JSON.stringify(args)} tells ${path}: ${text.slice(0, 400)}`);
     }
   }

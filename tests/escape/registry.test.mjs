@@ -1,18 +1,19 @@
 // NP: hostile registries, and what an installation gives to whoever waits for one.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { ownDirectory } from '../e2e/lib/directories.mjs';
 import { npmProcesses } from '../e2e/lib/proc.mjs';
 import { startTinyRegistry } from '../e2e/lib/tiny_registry.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
+import { dataDirectory, home } from './lib/host.mjs';
 import { openJar } from './lib/jar.mjs';
 
-const directory = mkdtempSync(join(tmpdir(), 'belljar-np-'));
+const directory = ownDirectory('belljar-np-');
 after(() => rmSync(directory, { recursive: true }));
 const run = promisify(execFile); // not a synchronous one: the registry is in this process
 const token = `npm_${'t0ken'.repeat(7)}`;
@@ -81,7 +82,7 @@ test('NP02 npm has no credential, no configuration of the host and none of its a
     const filesWith = (...all) => String(spawnSync('grep', ['-rasl', '-D', 'skip', ...all.flatMap((word) => ['-e', word]), ...['home', 'tmp', 'workspace', 'etc'].map((place) => `${root}/${place}`)]).stdout);
     assert.match(filesWith('held'), /workspace\/package\.json/, 'this is where npm works');
     assert.equal(filesWith(...words), '');
-    assert.ok(!existsSync(`${root}${process.env.HOME}/.npmrc`));
+    assert.ok(!existsSync(`${root}${home}/.npmrc`));
   });
   assert.equal(result.stdout, 'ran\n', result.text);
 });
@@ -161,6 +162,5 @@ test('NP16 a registry that is slow, says no or talks nonsense ends in a clear er
 });
 
 test('nothing of all these installations stays on the host', () => {
-  const data = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
-  assert.deepEqual(readdirSync(join(data, 'downloads')), []);
+  assert.deepEqual(readdirSync(join(dataDirectory, 'downloads')), []);
 });

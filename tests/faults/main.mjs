@@ -11,41 +11,48 @@ import { killAll, livesOn, namesOf, slotOf } from './lib/leftovers.mjs';
 import { Plan } from './lib/plan.mjs';
 import { play } from './lib/scenario.mjs';
 
-const sampleSize = 180; // what CI has time for
+// What CI has time for. A zygote takes as long to start as some lives of a server without one.
+const sampleSizes = { exec: 180, fork: 10, parked: 10 };
 const directory = dirname(belljar);
 const files = join(directory, 'files');
 const programs = { belljar: new Plan(belljar), launcher: new Plan(`${belljar}-launcher`) };
 const env = { FILES_DIR: files, BELLJAR_SPARE_SANDBOXES: '0', XDG_RUNTIME_DIR: directory };
+const reference = {}; // what programs find of their confinement without a fault, by how they were started
 
 const [all, places] = ['--all', '--places'].map((option) => process.argv.includes(option));
-const [onlyProgram, only] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-assert.ok(!onlyProgram || programs[onlyProgram], 'usage: tests/faults/run [--all|--places] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
+const chosenWay = process.argv.includes('--node-start') ? process.argv[process.argv.indexOf('--node-start') + 1] : undefined;
+const [onlyProgram, only] = process.argv.slice(2).filter((word) => !word.startsWith('--') && word !== chosenWay);
+const isGood = (!onlyProgram || programs[onlyProgram]) && (!chosenWay || sampleSizes[chosenWay]);
+assert.ok(isGood, 'usage: tests/faults/run [--all|--places] [--node-start exec|fork|parked] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
 
 // One life of a belljar, with an eye on what it leaves.
-async function run(reference) {
+async function run(way) {
   rmSync(files, { recursive: true, force: true });
   mkdirSync(files);
   let slot;
   let survivors = [];
   const gone = () => (survivors = livesOn(directory, slot)).length === 0;
-  const result = await play({ env, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
+  const result = await play({ env: { ...env, BELLJAR_NODE_START: way }, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
   await until('all processes to end', gone, 3_000).catch(() => assert.fail(`these live on: ${survivors}`));
   return { ...result, slot };
 }
 
-const record = async (program) => {
+const record = async (program, way) => {
   programs[program].record();
-  const { posture, trouble } = await run();
+  const { starts, trouble } = await run(way);
   assert.deepEqual(trouble, [], 'nothing fails without a fault');
+  assert.ok(starts.has(way === 'parked' ? 'parked-fork' : way), `programs started by ${[...starts]}`);
   const { calls } = programs[program].read();
   programs[program].remove();
   assert.ok(calls.length > 0, `${program} was built with the injector`);
-  return { posture, calls };
+  return calls;
 };
 
 // Every fault there could be: each call that was seen, with each error it may have. `chosen` are the first, the middle
-// and the last call of every place in the source: loops and helpers make hundreds of the same.
-function faultsOf(program, calls) {
+// and the last call of every place in the source: loops and helpers make hundreds of the same. Of copies only what is done
+// for them is tried: places where nothing is when programs are executed.
+const seenPlaces = new Set();
+function faultsOf(program, way, calls) {
   const counts = {};
   const places = new Map();
   for (const { name, site } of calls) {
@@ -54,10 +61,12 @@ function faultsOf(program, calls) {
     if (!places.has(key)) places.set(key, { name, numbers: [] });
     places.get(key).numbers.push(nth);
   }
-  return [...places.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
+  const fresh = [...places].filter(([key]) => all || !seenPlaces.has(`${program} ${key}`));
+  if (way === 'exec') for (const [key] of fresh) seenPlaces.add(`${program} ${key}`);
+  return fresh.map(([, place]) => place).sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
     const chosen = new Set([numbers[0], numbers[numbers.length >> 1], numbers.at(-1)]);
     const kinds = errors[name] ?? assert.fail(`errors.mjs does not know ${name}`);
-    return kinds.flatMap((error) => numbers.map((nth) => ({ program, name, error, nth, chosen: chosen.has(nth) })));
+    return kinds.flatMap((error) => numbers.map((nth) => ({ program, way, name, error, nth, chosen: chosen.has(nth) })));
   });
 }
 
@@ -66,7 +75,7 @@ const wanted = ({ name, error, nth }) => {
   return (!call || call === name) && (!kind || kind === error) && (!number || Number(number) === nth);
 };
 
-const text = ({ program, name, error, nth }) => `${program} ${name}:${error}:${nth}`;
+const text = ({ program, way, name, error, nth }) => `--node-start ${way} ${program} ${name}:${error}:${nth}`;
 
 function placeOf(fault, site) {
   try {
@@ -80,7 +89,7 @@ function placeOf(fault, site) {
 
 
 // 'passed', 'failed' or 'missed': the call did not happen as often this time.
-async function attempt(fault, reference) {
+async function attempt(fault) {
   const plan = programs[fault.program];
   plan.set(fault);
   let result;
@@ -88,7 +97,7 @@ async function attempt(fault, reference) {
   const onInvalid = (error) => (problem = error); // stdout of the server was no JSON
   process.on('uncaughtException', onInvalid);
   try {
-    result = await run(reference);
+    result = await run(fault.way);
   } catch (error) {
     problem ??= error;
   }
@@ -99,7 +108,7 @@ async function attempt(fault, reference) {
     // Names that are left because their removal failed, or because the launcher died, are removed by the next start.
     const left = () => namesOf(result?.slot);
     const removed = !problem && (await until('the slot to be removed', () => left().length === 0, 500).catch(() => false));
-    if (!removed) await run(reference);
+    if (!removed) await run('exec');
     assert.deepEqual(left(), [], 'nothing is left after the next start');
   } catch (error) {
     problem ??= error;
@@ -113,25 +122,28 @@ async function attempt(fault, reference) {
 }
 
 const started = performance.now();
-const faults = [];
-let reference;
-for (const program of Object.keys(programs)) {
-  if (onlyProgram && program !== onlyProgram) continue;
-  const { posture, calls } = await record(program);
-  reference = posture;
-  faults.push(...faultsOf(program, calls).filter((fault) => (all || fault.chosen) && wanted(fault)));
+const chosen = [];
+await run('exec'); // whatever is executed after all is compared with this
+for (const [way, size] of Object.entries(sampleSizes)) {
+  const faults = [];
+  for (const program of Object.keys(programs)) {
+    if (onlyProgram && program !== onlyProgram) continue;
+    // Without those of "exec" it is not known which places are the others' own.
+    const found = faultsOf(program, way, await record(program, way));
+    if (!chosenWay || way === chosenWay) faults.push(...found.filter((fault) => (all || fault.chosen) && wanted(fault)));
+  }
+  const stride = all || places ? 1 : Math.max(1, Math.ceil(faults.length / size));
+  console.log(`node-start ${way}: ${faults.length} faults, every ${stride}. tried`);
+  for (let i = Math.floor(stride / 2); i < faults.length; i += stride) chosen.push(faults[i]);
 }
-const stride = all || places ? 1 : Math.max(1, Math.ceil(faults.length / sampleSize));
-console.log(`${faults.length} faults, every ${stride}. tried`);
 const counts = { passed: 0, failed: 0, missed: 0 };
 const perCall = {};
-for (let i = Math.floor(stride / 2); i < faults.length; i += stride) {
-  const fault = faults[i];
-  counts[await attempt(fault, reference)]++;
-  const key = `${fault.program} ${fault.name}:${fault.error}`;
+for (const fault of chosen) {
+  counts[await attempt(fault)]++;
+  const key = `${fault.way} ${fault.program} ${fault.name}:${fault.error}`;
   perCall[key] = (perCall[key] ?? 0) + 1;
 }
-await run(reference);
+await run('exec');
 if (process.env.VERBOSE) console.log(Object.entries(perCall).map(([key, count]) => `${count} ${key}`).join('\n'));
 console.log(`${counts.missed} did not come about: the call happened less often; ${Math.round((performance.now() - started) / 1000)} s`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);

@@ -45,6 +45,9 @@ void check(Message& message) {
     expect(!accepted || may_have_text || message.payload.empty(), "only two have text");
     expect(!accepted || request.type != RequestType::create || request.limits.memory > 0,
            "a sandbox is limited");
+    const uint32_t both = kRenew | kRetire;
+    expect(!accepted || request.type != RequestType::zygote || (request.flags & both) != both,
+           "a zygote is either renewed or retired");
     return;
   }
   const size_t count = size_t{request.argc} + request.envc + (fds == 4 ? 1 : 0);

@@ -7,6 +7,7 @@
 build=${BUILD:-$root/build/release}
 readonly user=61234 ids=700000
 passed=0 failed=0 skipped=0
+unset XDG_RUNTIME_DIR # it is the caller's, not that user's
 
 stage=$(mktemp -d /var/tmp/belljar-rootless-XXXXXX)
 group='' # what was delegated
@@ -26,7 +27,7 @@ prepare() {
   local node
   node=$("$root/scripts/find-node")
   mkdir -p "$stage/bin" "$stage/data/runtimes" "$stage/home"
-  cp "$build"/belljar{,-launcher} "${@/#/$build/}" "$stage/bin/"
+  cp "$build"/belljar{,-launcher,-zygote.so} "${@/#/$build/}" "$stage/bin/"
   [[ $node == */runtimes/*/bin/node ]] || die "the tests need a Node.js that belljar installed"
   prefix=$stage/data/runtimes/$(basename "${node%/bin/node}")
   # Links are refused between file systems, after the directories were made.
@@ -53,7 +54,7 @@ write_wrapper() {
     echo '#!/bin/bash'
     # shellcheck disable=SC2016
     echo 'if [ "$(basename "$0")" = belljar ]; then set -- '"$stage"'/bin/belljar "$@"; fi'
-    echo "export HOME=$stage/home BELLJAR_DATA_DIR=$stage/data BELLJAR_TEST_PREFIX=$prefix; unset XDG_RUNTIME_DIR"
+    echo "export HOME=$stage/home BELLJAR_DATA_DIR=$stage/data BELLJAR_TEST_PREFIX=$prefix"
     if [ "$1" = own ]; then
       echo 'exec "$@"'
     else

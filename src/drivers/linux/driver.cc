@@ -1,7 +1,9 @@
 #include "drivers/linux/driver.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <thread>
 
 #include "base/posix.h"
 #include "drivers/linux/feature_table.h"
@@ -19,13 +21,54 @@ struct LinuxDriver::PreparedImage {
   bool ok = false;
 };
 
+namespace {
+
+// What a spare sandbox takes, measured (docs/nodes.md): alone, and with a parked copy in it.
+constexpr uint64_t kEmptySpare = 1 << 20;
+constexpr uint64_t kSpareWithNode = 4 << 20;
+
+// Before a check that nobody waits for: longer than most programs take.
+constexpr milliseconds kPauseBeforeCheck{1000};
+
+Spares::Bounds bounds_of(const LinuxDriver::Ahead& ahead) {
+  const bool parks = ahead.node_start != NodeStart::exec && ahead.node_start != NodeStart::fork;
+  return {ahead.spares, ahead.spare_memory, parks ? kSpareWithNode : kEmptySpare,
+          std::max(1u, std::thread::hardware_concurrency())};
+}
+
+}  // namespace
+
+LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher)
+    : LinuxDriver(executor, std::move(launcher), Ahead{}, "", "") {}
+
 LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess launcher,
-                         size_t spares, std::string certificates)
+                         const Ahead& ahead, std::string certificates, std::string data_directory)
     : executor_{executor},
+      launcher_files_{std::move(launcher.files)},
       client_{std::make_shared<LauncherClient>(executor, std::move(launcher))},
       certificates_{std::move(certificates)},
-      spares_{executor, spares,
-              [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); }} {
+      copy_checks_{executor,
+                   client_,
+                   std::move(launcher_files_),
+                   [this](SandboxSpec spec) {
+                     return make_without_copies(std::move(spec), launcher::kInBackground);
+                   },
+                   std::move(data_directory),
+                   ahead.node_start == NodeStart::automatic ? kPauseBeforeCheck : milliseconds{0}},
+      zygotes_{executor,
+               client_,
+               clock_,
+               ahead.node_start,
+               ahead.zygote_copies,
+               [this](NodeKind kind) { return may_copy(kind); }},
+      parking_{executor, client_},
+      spares_{executor, clock_, bounds_of(ahead),
+              [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); },
+              [](const LinuxSandbox& sandbox) { return sandbox.is_stale(); }} {
+  zygotes_.on_ready([this] {
+    spares_.look_again();
+    parking_.clear();  // copies of the one before
+  });
 }
 
 Task<std::shared_ptr<LinuxDriver::PreparedImage>> LinuxDriver::prepare(std::string prefix) {
@@ -75,6 +118,10 @@ launcher::SandboxLimits to_launcher(const Limits& limits) {
   return result;
 }
 
+Limits from_launcher(const launcher::SandboxLimits& limits) {
+  return {limits.memory, limits.cpu_millis / 1000.0, limits.pids, limits.disk, limits.inodes};
+}
+
 // Throws something better than what the launcher said, if there is something better to say.
 void explain_failure(const SandboxSpec& spec, const Error& error) {
   const std::string what = error.what();
@@ -92,8 +139,10 @@ void explain_failure(const SandboxSpec& spec, const Error& error) {
 }  // namespace
 
 Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
+  const auto use = spares_.begin_use();
   auto sandbox = spares_.take(spec);
   if (!sandbox) sandbox = co_await make_or_explain(spec);
+  sandbox->give(use);
   spares_.refill(spec);
   co_return sandbox;
 }
@@ -119,6 +168,27 @@ void LinuxDriver::learn_from(const launcher::Reply& reply) {
 }
 
 Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags) {
+  auto sandbox = co_await make_without_copies(std::move(spec), flags);
+  sandbox->set_copies(&zygotes_, &parking_, sandbox->kind());
+  // Otherwise the first program that could be a copy wants it; not every sandbox runs one.
+  if (zygotes_.are_required()) zygotes_.want(sandbox->kind());
+  co_await zygotes_.settle(sandbox->kind());
+  if ((flags & launcher::kInBackground) != 0 || zygotes_.are_required()) co_await sandbox->park();
+  co_return sandbox;
+}
+
+Task<bool> LinuxDriver::may_copy(NodeKind kind) {
+  SandboxSpec spec;
+  for (const auto& [prefix, image] : images_) {
+    if (image->number == kind.image) spec.image.prefix = prefix;
+  }
+  if (spec.image.prefix.empty()) co_return false;  // the host's /usr: its programs are no copies
+  spec.limits = from_launcher(kind.limits);
+  co_return co_await copy_checks_.passed(std::move(spec));
+}
+
+Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_without_copies(SandboxSpec spec,
+                                                                     uint32_t flags) {
   const auto image = co_await prepare(spec.image.prefix);
   launcher::Request request{};
   request.type = launcher::RequestType::create;
@@ -130,6 +200,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t
   // Exists before the sandbox does: if the caller is cancelled from here on, it removes what may
   // have been made.
   auto sandbox = std::make_unique<LinuxSandbox>(client_, request.sandbox);
+  sandbox->set_copies(nullptr, nullptr, {image->number, request.limits});
   std::vector<int> fds;
   if (spec.files) fds.push_back(spec.files->get());
   try {
@@ -171,6 +242,8 @@ Task<> LinuxDriver::recover() {
 
 Task<> LinuxDriver::shut_down() {
   co_await spares_.stop();
+  co_await parking_.stop();
+  co_await zygotes_.stop();
   co_await client_->shut_down(milliseconds{900});
 }
 

@@ -15,6 +15,14 @@ using launcher::Reply;
 using launcher::ReplyType;
 using launcher::Request;
 
+launcher::Request request_for(launcher::RequestType type, uint64_t sandbox, uint64_t process) {
+  launcher::Request request{};
+  request.type = type;
+  request.sandbox = sandbox;
+  request.process = process;
+  return request;
+}
+
 struct LauncherClient::Pending {
   explicit Pending(const asio::any_io_executor& executor) : answered{executor} {}
   Event answered;
@@ -22,7 +30,9 @@ struct LauncherClient::Pending {
 };
 
 LauncherClient::LauncherClient(const asio::any_io_executor& executor, LauncherProcess launcher)
-    : socket_{executor, launcher.socket.release()}, pidfd_{executor, launcher.pidfd.release()} {
+    : socket_{executor, launcher.socket.release()},
+      pidfd_{executor, launcher.pidfd.release()},
+      moment_{executor} {
   socket_.non_blocking(true);
   read_when_ready();
 }
@@ -98,6 +108,10 @@ void LauncherClient::dispatch(Answer answer) {
     if (at != sandboxes_.end()) *at->second = true;
     return;
   }
+  if (reply.type == ReplyType::zygote_died) {
+    if (zygote_death_) zygote_death_(reply.sandbox);
+    return;
+  }
   facts_ = reply.facts;
   const auto at = pending_.find(reply.serial);
   if (at == pending_.end()) return;
@@ -142,6 +156,29 @@ void LauncherClient::tell(Request request) noexcept {
   if (!lost_) send(request, {}, {});
 }
 
+void LauncherClient::destroy_soon(uint64_t sandbox, std::shared_ptr<const void> use) noexcept {
+  constexpr milliseconds kMoment{3};
+  try {
+    unwanted_.push_back({sandbox, std::move(use)});
+    if (unwanted_.size() > 1) return;
+    moment_.expires_after(kMoment);
+    moment_.async_wait([this, alive = alive_](const boost::system::error_code&) {
+      if (*alive) destroy_unwanted();
+    });
+  } catch (const std::exception&) {  // there is no memory to wait with
+    destroy_unwanted();
+  }
+}
+
+void LauncherClient::destroy_unwanted() noexcept {
+  for (const Unwanted& each : std::exchange(unwanted_, {})) {
+    Request request{};
+    request.type = launcher::RequestType::destroy;
+    request.sandbox = each.sandbox;
+    tell(request);
+  }
+}
+
 void LauncherClient::on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler) {
   exits_[{sandbox, process}] = std::move(handler);
 }
@@ -151,6 +188,7 @@ void LauncherClient::forget_exit(uint64_t sandbox, uint64_t process) {
 }
 
 Task<> LauncherClient::shut_down(milliseconds limit) {
+  destroy_unwanted();
   ::shutdown(socket_.native_handle(), SHUT_WR);
   auto ended = pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
   if (!co_await with_timeout(limit, std::move(ended))) {

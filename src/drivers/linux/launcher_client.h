@@ -18,6 +18,9 @@
 
 namespace belljar::linux_driver {
 
+// One about a process of a sandbox.
+launcher::Request request_for(launcher::RequestType type, uint64_t sandbox, uint64_t process);
+
 // Speaks to the launcher: requests with answers, orders without, and news of programs that ended.
 class LauncherClient {
  public:
@@ -38,6 +41,10 @@ class LauncherClient {
   // Sends a request whose answer does not matter. Never blocks, never throws: for destructors.
   void tell(launcher::Request request) noexcept;
 
+  // Has the sandbox destroyed in a moment, when whoever used it has had its answer: taking it apart
+  // keeps a processor busy. `use` is kept until then.
+  void destroy_soon(uint64_t sandbox, std::shared_ptr<const void> use) noexcept;
+
   // Calls `handler` once when the program has ended, or when the launcher is lost.
   using ExitHandler = std::function<void(const launcher::Reply&)>;
   void on_exit(uint64_t sandbox, uint64_t process, ExitHandler handler);
@@ -48,6 +55,11 @@ class LauncherClient {
     sandboxes_[sandbox] = std::move(dead);
   }
   void unwatch(uint64_t sandbox) { sandboxes_.erase(sandbox); }
+
+  // Calls `handler` with the number of a zygote that was ready and has died.
+  void on_zygote_death(std::function<void(uint64_t)> handler) {
+    zygote_death_ = std::move(handler);
+  }
 
   // What the launcher last said about itself and the host (launcher::Fact).
   uint32_t facts() const { return facts_; }
@@ -63,6 +75,7 @@ class LauncherClient {
   void dispatch_taken();
   void dispatch(Answer answer);
   void lost();
+  void destroy_unwanted() noexcept;
   bool send(const launcher::Request& request, std::string_view payload, std::span<const int> fds);
 
   asio::posix::stream_descriptor socket_;
@@ -71,10 +84,17 @@ class LauncherClient {
   bool lost_ = false;
   uint32_t facts_ = 0;
   std::deque<Answer> taken_;  // received, but not dispatched yet
+  struct Unwanted {
+    uint64_t sandbox;
+    std::shared_ptr<const void> use;
+  };
+  std::vector<Unwanted> unwanted_;  // sandboxes
+  asio::steady_timer moment_;
   uint32_t next_serial_ = 1;
   std::map<uint32_t, std::shared_ptr<Pending>> pending_;
   std::map<std::pair<uint64_t, uint64_t>, ExitHandler> exits_;
   std::map<uint64_t, std::shared_ptr<bool>> sandboxes_;
+  std::function<void(uint64_t)> zygote_death_;
 };
 
 }  // namespace belljar::linux_driver

@@ -24,6 +24,16 @@ std::string launcher_path() {
        here.string());
 }
 
+namespace {
+
+LauncherFiles open_files(const std::string& path) {
+  const std::string library = path.substr(0, path.rfind('/') + 1) + "belljar-zygote.so";
+  return {Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)},
+          Fd{::open(library.c_str(), O_RDONLY | O_CLOEXEC)}};
+}
+
+}  // namespace
+
 LauncherProcess start_launcher(const std::string& path) {
   int ends[2];
   sys(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends),
@@ -59,6 +69,7 @@ LauncherProcess start_launcher(const std::string& path) {
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) fail_errno(error, "start " + path);
+  launcher.files = open_files(path);
   launcher.pidfd.reset(
       static_cast<int>(sys(::syscall(SYS_pidfd_open, pid, 0), "watch the launcher")));
   return launcher;

@@ -18,14 +18,6 @@ constexpr milliseconds kGrace{100};
 constexpr size_t kMostInAWhile = 1u << 20;
 constexpr milliseconds kWhile{5};
 
-launcher::Request request_for(launcher::RequestType type, uint64_t sandbox, uint64_t process) {
-  launcher::Request request{};
-  request.type = type;
-  request.sandbox = sandbox;
-  request.process = process;
-  return request;
-}
-
 }  // namespace
 
 struct LinuxProcess::State : std::enable_shared_from_this<State> {
@@ -61,6 +53,18 @@ struct LinuxProcess::State : std::enable_shared_from_this<State> {
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return read_when_ready(pipe, stream);
     pipe.close();
     if (!out.is_open() && !err.is_open()) drained.set();
+  }
+
+  // What is in the pipes already, at most what they hold: if this process had no time to read it,
+  // that is not the program's fault.
+  void read_rest() {
+    for (const auto& [pipe, stream] :
+         {std::pair{&out, Stream::out}, std::pair{&err, Stream::err}}) {
+      std::string buffer(kMostInAWhile, '\0');
+      if (!pipe->is_open()) continue;
+      const ssize_t size = ::read(pipe->native_handle(), buffer.data(), buffer.size());
+      if (size > 0) sink->write(stream, {buffer.data(), static_cast<size_t>(size)});
+    }
   }
 
   // Now, or when the while is over in which so much was read.
@@ -99,6 +103,7 @@ struct LinuxProcess::State : std::enable_shared_from_this<State> {
   size_t read_in_while = 0;
   std::optional<Outcome::Kind> killed_because;
   launcher::Reply exit{};
+  std::function<void()> after;
   Event ended;
   Event drained;
 };
@@ -117,7 +122,12 @@ LinuxProcess::LinuxProcess(LauncherClient& client, uint64_t sandbox, uint64_t id
   client_.on_exit(sandbox_, id_, [state](const launcher::Reply& reply) {
     state->exit = reply;
     state->ended.set();
+    if (state->after) state->after();
   });
+}
+
+void LinuxProcess::set_after(std::function<void()> after) {
+  state_->after = std::move(after);
 }
 
 LinuxProcess::~LinuxProcess() {
@@ -130,13 +140,17 @@ LinuxProcess::~LinuxProcess() {
 Task<Outcome> LinuxProcess::wait() {
   const auto state = state_;
   co_await state->ended.wait();
-  if (!state->drained.is_set()) co_await with_timeout(kGrace, state->drained.wait());
+  if (!state->drained.is_set()) {
+    const bool in_time = co_await with_timeout(kGrace, state->drained.wait());
+    if (!in_time) state->read_rest();
+  }
   co_return outcome();
 }
 
 Outcome LinuxProcess::outcome() const {
   const launcher::Reply& exit = state_->exit;
   Outcome outcome;
+  outcome.start = start_;
   outcome.usage.cpu = std::chrono::microseconds{exit.cpu_micros};
   outcome.usage.max_rss = exit.max_rss;
   if (WIFEXITED(exit.status)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "drivers/linux/launcher_client.h"
@@ -17,6 +18,9 @@ class LinuxProcess final : public Process {
                const asio::any_io_executor& executor);
   ~LinuxProcess() override;
 
+  void set_start(StartWay way) { start_ = way; }
+  // To be called when it has ended, if it ends before this object does.
+  void set_after(std::function<void()> after);
   Task<Outcome> wait() override;
   void kill(Outcome::Kind why) override;
 
@@ -27,6 +31,7 @@ class LinuxProcess final : public Process {
   LauncherClient& client_;
   uint64_t sandbox_;
   uint64_t id_;
+  StartWay start_ = StartWay::exec;
   std::shared_ptr<State>
       state_;  // shared with handlers of the loop that may run once more after we are gone
 };

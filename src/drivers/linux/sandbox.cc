@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "base/connect.h"
+#include "base/log.h"
 #include "base/posix.h"
 #include "drivers/linux/process.h"
 
@@ -64,19 +65,46 @@ LinuxSandbox::~LinuxSandbox() {
   client_->unwatch(id_);
   if (*stopped_) return;
   *stopped_ = true;
-  launcher::Request request{};
-  request.type = launcher::RequestType::destroy;
-  request.sandbox = id_;
-  client_->tell(request);
+  client_->destroy_soon(id_, std::move(use_));
+}
+
+void LinuxSandbox::give(std::shared_ptr<const void> use) {
+  use_ = std::move(use);
+  if (parking_ != nullptr) parking_->given_away(id_, parked_);
 }
 
 Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& sink) {
   if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
   if (command.argv.empty()) fail(Code::invalid, "there is no command to start");
+  if (only_) co_return co_await start_as(std::move(command), sink, *only_);
+  if (zygotes_ != nullptr && can_be_copy(command)) {
+    zygotes_->want(kind_);
+    if (*parked_ == 0) co_await zygotes_->settle(kind_);
+  }
+  const StartWay way = choose_way(command);
+  if (way != StartWay::exec) {
+    try {
+      co_return co_await start_as(command, sink, way);
+    } catch (const Error& e) {
+      // It never ran. Whatever the reason was, executing it either works or says it better.
+      log::debug("not as a copy: {}", e.what());
+    }
+    if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
+  }
+  co_return co_await start_as(std::move(command), sink, StartWay::exec);
+}
+
+Task<std::unique_ptr<Process>> LinuxSandbox::start_as(Command command, OutputSink& sink,
+                                                      StartWay way) {
   launcher::Request request{};
   request.type = launcher::RequestType::start;
   request.sandbox = id_;
-  request.process = next_process_++;
+  const bool is_parked = way == StartWay::parked_fork || way == StartWay::parked_exec;
+  request.process = is_parked ? std::exchange(*parked_, 0) : next_process_++;
+  if (is_parked) request.flags = launcher::kParked;
+  if (way == StartWay::fork) request.flags = launcher::kForked;
+  const bool is_copy = way == StartWay::fork || way == StartWay::parked_fork;
+  if (is_copy && zygotes_ != nullptr) zygotes_->count_copy(kind_);
   std::string payload = pack(command, request);
   Fd own_input;
   if (!command.input_file) own_input = standard_input(command.input);
@@ -96,9 +124,45 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start(Command command, OutputSink& 
   auto process = std::make_unique<LinuxProcess>(*client_, id_, request.process,
                                                 std::move(output.read), std::move(errors.read),
                                                 sink, stopped_, co_await asio::this_coro::executor);
+  process->set_start(way);
+  if (is_copy) process->set_after(after_program());
   const std::string what = "start " + command.argv.front();
   co_await client_->ask(request, std::move(payload), std::move(fds), what);
   co_return process;
+}
+
+StartWay LinuxSandbox::choose_way(const Command& command) const {
+  if (zygotes_ == nullptr || !can_be_copy(command)) return StartWay::exec;
+  if (*parked_ != 0) return is_executed_ ? StartWay::parked_exec : StartWay::parked_fork;
+  return zygotes_->are_ready(kind_) ? StartWay::fork : StartWay::exec;
+}
+
+bool LinuxSandbox::can_park() const {
+  return zygotes_ != nullptr && zygotes_->may_park() && zygotes_->are_ready(kind_);
+}
+
+Task<> LinuxSandbox::park() {
+  is_executed_ = zygotes_ != nullptr && zygotes_->must_execute(kind_);
+  const uint32_t flags = is_executed_ ? launcher::kExecuted : 0;
+  // If another takes its place meanwhile, this counts as a copy of the old one, which is on the
+  // safe side.
+  parked_from_ = zygotes_ == nullptr ? 0 : zygotes_->current(kind_);
+  if (is_executed_ || can_park()) co_await parking_->park(id_, next_process_++, parked_, flags);
+}
+
+// Where a second program runs, a third one is to be expected. What is called has no more to do with
+// this object, which may be gone by then.
+std::function<void()> LinuxSandbox::after_program() {
+  if (++copies_ < 2 || !can_park()) return nullptr;
+  const uint64_t process = next_process_++;
+  return [parking = parking_, id = id_, process, place = parked_, stopped = stopped_] {
+    if (!*stopped) parking->park_later(id, process, place);
+  };
+}
+
+bool LinuxSandbox::is_stale() const {
+  if (!can_park()) return false;
+  return *parked_ == 0 || parked_from_ != zygotes_->current(kind_);
 }
 
 Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
@@ -139,6 +203,7 @@ Task<Fd> LinuxSandbox::listen() {
 Task<> LinuxSandbox::destroy() {
   if (*stopped_) co_return;
   *stopped_ = true;
+  use_.reset();
   gate_ = {};
   workspace_.reset();  // it would keep the sandbox's files in memory
   launcher::Request request{};

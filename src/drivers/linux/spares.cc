@@ -10,12 +10,6 @@ namespace belljar::linux_driver {
 
 namespace {
 
-constexpr size_t kMaxKinds = 4;
-
-// Whoever just got a sandbox is about to start a program in it. That needs the same locks of the
-// kernel, and comes first.
-constexpr milliseconds kPause{4};
-
 // Everything that makes two sandboxes different from birth.
 std::string key_of(const SandboxSpec& spec) {
   const Limits& limits = spec.limits;
@@ -26,8 +20,13 @@ std::string key_of(const SandboxSpec& spec) {
 
 }  // namespace
 
-Spares::Spares(asio::any_io_executor executor, size_t count, Make make)
-    : count_{count}, make_{std::move(make)}, tasks_{std::move(executor)} {}
+Spares::Spares(asio::any_io_executor executor, Clock& clock, Bounds bounds, Make make,
+               IsStale is_stale)
+    : clock_{clock},
+      bounds_{bounds},
+      make_{std::move(make)},
+      is_stale_{std::move(is_stale)},
+      tasks_{std::move(executor)} {}
 
 Spares::Kind& Spares::kind_of(const SandboxSpec& spec) {
   const std::string key = key_of(spec);
@@ -37,8 +36,8 @@ Spares::Kind& Spares::kind_of(const SandboxSpec& spec) {
     kinds_.splice(kinds_.begin(), kinds_, at);
     return kinds_.front();
   }
-  kinds_.push_front({key, spec, {}, false});
-  if (kinds_.size() > kMaxKinds) kinds_.pop_back();
+  kinds_.push_front({key, spec, Demand{clock_.now()}, {}});
+  if (kinds_.size() > kMostKinds) kinds_.pop_back();
   return kinds_.front();
 }
 
@@ -49,52 +48,178 @@ Spares::Kind* Spares::find(const std::string& key) {
   return nullptr;
 }
 
+std::shared_ptr<const void> Spares::begin_use() {
+  if (bounds_.least == 0) return nullptr;
+  const auto use = std::make_shared<const char>();
+  forget_old_uses();
+  uses_.push_back({clock_.now(), use});
+  return use;
+}
+
 std::unique_ptr<LinuxSandbox> Spares::take(const SandboxSpec& spec) {
-  if (count_ == 0) return nullptr;
-  auto& ready = kind_of(spec).ready;
-  while (!ready.empty()) {
-    auto sandbox = std::move(ready.front());
-    ready.pop_front();
-    if (sandbox->alive()) return sandbox;
+  if (bounds_.least == 0) return nullptr;
+  Kind& kind = kind_of(spec);
+  kind.demand.taken(clock_.now());
+  kind.ready.remove_if([](const auto& sandbox) { return !sandbox->alive(); });
+  if (kind.ready.empty()) return nullptr;
+  auto at = std::find_if_not(kind.ready.begin(), kind.ready.end(),
+                             [this](const auto& sandbox) { return is_stale_(*sandbox); });
+  if (at == kind.ready.end()) at = kind.ready.begin();
+  auto sandbox = std::move(*at);
+  kind.ready.erase(at);
+  return sandbox;
+}
+
+void Spares::refill(const SandboxSpec& spec) {
+  if (bounds_.least == 0) return;
+  kind_of(spec).failed = false;
+  wake();
+  if (!std::exchange(tending_, true)) tasks_.spawn("look after spare sandboxes", tend());
+}
+
+void Spares::look_again() {
+  ++looks_;
+  for (Kind& kind : kinds_) kind.failed = kind.no_better = false;
+  if (!kinds_.empty()) wake();
+}
+
+size_t Spares::ready() const {
+  size_t count = 0;
+  for (const Kind& kind : kinds_) count += kind.ready.size();
+  return count;
+}
+
+size_t Spares::wanted(const Kind& kind) const {
+  const Clock::Time now = clock_.now();
+  if (now >= kind.demand.last() + kForget) return 0;
+  const size_t peak = kind.demand.peak(now);
+  return std::max(bounds_.least, peak + peak / 4);
+}
+
+// How many each kind may have: the least for all, the rest for those used last.
+std::vector<size_t> Spares::share_out() const {
+  std::vector<size_t> shares;
+  size_t room = std::min<uint64_t>(kMost, bounds_.memory / bounds_.each);
+  for (const Kind& kind : kinds_) {
+    shares.push_back(std::min({wanted(kind), bounds_.least, room}));
+    room -= shares.back();
+  }
+  auto share = shares.begin();
+  for (const Kind& kind : kinds_) {
+    const size_t more = std::min(wanted(kind) - std::min(wanted(kind), *share), room);
+    *share++ += more;
+    room -= more;
+  }
+  return shares;
+}
+
+void Spares::forget_old_uses() {
+  const Clock::Time now = clock_.now();
+  while (!uses_.empty() && uses_.front().begin + kYoung <= now) uses_.pop_front();
+}
+
+bool Spares::is_busy() {
+  forget_old_uses();
+  const Clock::Time just_now = clock_.now() - kPause;
+  size_t in_use = 0;
+  for (const Use& use : uses_) {
+    if (use.use.expired()) continue;
+    if (use.begin > just_now) return true;
+    ++in_use;
+  }
+  return in_use >= bounds_.processors;
+}
+
+void Spares::wake() {
+  if (!std::exchange(working_, true)) tasks_.spawn("make spare sandboxes", work());
+}
+
+Task<> Spares::wait_for_quiet() {
+  const Clock::Time end = clock_.now() + kPatience;
+  while (is_busy() && clock_.now() < end) co_await clock_.sleep_until(clock_.now() + kPause);
+}
+
+Task<> Spares::work() {
+  bool changed = false;
+  for (;; changed = true) {
+    co_await wait_for_quiet();
+    if (const Kind* const kind = next_to_add()) {
+      co_await add(kind->key);
+    } else if (drop_one()) {
+      co_await clock_.sleep_until(clock_.now() + kPause);
+    } else {
+      break;
+    }
+  }
+  kinds_.remove_if([this](const Kind& kind) { return kind.ready.empty() && wanted(kind) == 0; });
+  working_ = false;
+  if (changed) log::debug("spare sandboxes: {} ready, of {} kinds", ready(), kinds_.size());
+}
+
+// One that lacks some, or has one to be replaced.
+Spares::Kind* Spares::next_to_add() {
+  const std::vector<size_t> shares = share_out();
+  auto share = shares.begin();
+  for (Kind& kind : kinds_) {
+    const size_t most = *share++;
+    kind.ready.remove_if([](const auto& sandbox) { return !sandbox->alive(); });
+    if (kind.failed) continue;
+    if (kind.ready.size() < most) return &kind;
+    const bool has_stale = std::any_of(kind.ready.begin(), kind.ready.end(),
+                                       [this](const auto& one) { return is_stale_(*one); });
+    if (has_stale && !kind.no_better && kind.ready.size() == most) return &kind;
   }
   return nullptr;
 }
 
-void Spares::refill(const SandboxSpec& spec) {
-  if (count_ == 0) return;
-  Kind& kind = kind_of(spec);
-  if (kind.filling || kind.ready.size() >= count_) return;
-  kind.filling = true;
-  tasks_.spawn("make a spare sandbox", fill(kind.key));
+Task<> Spares::add(std::string key) {
+  SandboxSpec spec = find(key)->spec;
+  std::unique_ptr<LinuxSandbox> sandbox;
+  const uint64_t looks = looks_;
+  try {
+    sandbox = co_await make_(std::move(spec));
+  } catch (const Error& e) {
+    log::debug("no spare sandbox: {}", e.what());  // the next caller makes its own, and sees why
+  }
+  Kind* const kind = find(key);  // it may have been forgotten meanwhile
+  if (kind == nullptr) co_return;
+  kind->failed = !sandbox;
+  if (!sandbox) co_return;
+  // Unless it has become so since it was asked for.
+  kind->no_better = is_stale_(*sandbox) && looks == looks_;
+  kind->demand.made();
+  kind->ready.push_back(std::move(sandbox));
 }
 
-Task<> Spares::fill(std::string key) {
-  co_await sleep_for(kPause);
-  // The kind is looked up anew each time: it may be dropped while a sandbox is being made.
-  for (Kind* kind = find(key); kind != nullptr; kind = find(key)) {
-    if (kind->ready.size() >= count_) {
-      kind->filling = false;
-      co_return;
-    }
-    std::unique_ptr<LinuxSandbox> sandbox;
-    SandboxSpec spec = kind->spec;
-    try {
-      sandbox = co_await make_(std::move(spec));
-    } catch (const Error& e) {
-      log::debug("no spare sandbox: {}", e.what());  // the next caller makes its own, and sees why
-    }
-    kind = find(key);
-    if (kind != nullptr && sandbox) {
-      kind->ready.push_back(std::move(sandbox));
-    } else if (kind != nullptr) {
-      kind->filling = false;
-      co_return;
-    }
+// Of a kind that has more than its share.
+bool Spares::drop_one() {
+  const std::vector<size_t> shares = share_out();
+  auto share = shares.begin();
+  for (Kind& kind : kinds_) {
+    if (kind.ready.size() <= *share++) continue;
+    drop(kind);
+    return true;
   }
+  return false;
+}
+
+void Spares::drop(Kind& kind) {
+  auto at = std::find_if(kind.ready.begin(), kind.ready.end(),
+                         [this](const auto& sandbox) { return is_stale_(*sandbox); });
+  if (at == kind.ready.end()) at = kind.ready.begin();
+  kind.ready.erase(at);
+}
+
+Task<> Spares::tend() {
+  while (!kinds_.empty()) {
+    co_await clock_.sleep_until(clock_.now() + kLookAgain);
+    wake();
+  }
+  tending_ = false;
 }
 
 Task<> Spares::stop() {
-  count_ = 0;
+  bounds_.least = 0;
   co_await tasks_.stop();
   kinds_.clear();
 }

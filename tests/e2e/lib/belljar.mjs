@@ -10,10 +10,11 @@ export const belljar = process.env.BELLJAR ?? `${root}build/release/belljar`;
 export const marker = () => `e2e-${randomUUID()}`;
 
 // What MCP clients pass on, and where belljar keeps its data; nothing else, so that the settings of whoever runs
-// the tests do not change their outcome.
+// the tests do not change their outcome. Which way "auto" takes depends on the moment: a test has one way, and those of
+// another way say so.
 export function environment(extra = {}) {
   const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
-  const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_NETWORK: 'none' }; // tests contact nobody
+  const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };
 }

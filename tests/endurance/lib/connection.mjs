@@ -51,6 +51,13 @@ export class Connection {
     return result.content[0].text;
   }
 
+  // Runs a program in a fresh sandbox, which must succeed: what it printed, and how it was started.
+  async run(code) {
+    const { isError, content, structuredContent } = await this.request('tools/call', { name: 'run_js_ephemeral', arguments: { code } });
+    if (isError) throw new Error(`run_js_ephemeral: ${content[0].text}`);
+    return { stdout: structuredContent.stdout, start: /"start":"([\w-]+)"/.exec(content.at(-1).text)?.[1] };
+  }
+
   async stop() {
     this.child.stdin.end();
     return this.exited;

@@ -26,13 +26,19 @@ export function controlGroupsOf(slot) {
 // host's pid 1 to reap the programs of a launcher that was killed.
 export const isDead = ({ pid, state }) => state === 'Z' || state === 'X' || !/^[1-9]/.test(textOf(`/proc/${pid}/statm`));
 
-// Living processes of the sandboxes of a slot, by user id or control group: { pid, name, isInit, group }.
+// Zygotes have numbers of sandboxes that no sandbox has (launcher/launcher_nodes.cc). Copies begin in the group of their
+// zygote, but in the pid namespace of their sandbox.
+const isInZygoteGroup = (group) => group !== undefined && BigInt(group.slice(1)) >= 2n ** 63n;
+const isCopy = (pid) => /^NSpid:(\t\d+){3}/m.test(textOf(`/proc/${pid}/status`));
+
+// Living processes of the sandboxes of a slot, and its zygotes, by user id or control group: { pid, name, isInit, isZygote, group }.
 export function sandboxedIn(slot) {
   const found = [];
   for (const { pid, name, state } of processes()) {
     const role = roleIn(slot, Number(/^Uid:\t(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1]));
     const group = new RegExp(`/belljar/${slot}/(s\\d+)`).exec(textOf(`/proc/${pid}/cgroup`))?.[1];
-    if ((role || group) && !isDead({ pid, state })) found.push({ pid, name, group, isInit: role === 'init' });
+    const isZygote = isInZygoteGroup(group) && !isCopy(pid);
+    if ((role || group) && !isDead({ pid, state })) found.push({ pid, name, group, isInit: role === 'init' && !isInZygoteGroup(group), isZygote });
   }
   return found;
 }

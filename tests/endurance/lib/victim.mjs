@@ -18,13 +18,15 @@ export class Victim {
   #events = new Map();
 
   // `directory` holds what belljar keeps at run time; FILES_DIR is below it. One that is not busy has its session only.
-  constructor(name, directory, { isBusy = true } = {}) {
+  constructor(name, directory, { isBusy = true, nodeStart = 'exec' } = {}) {
     this.name = name; // for whoever reads of a failure
     this.runtime = directory;
     this.isBusy = isBusy;
     this.files = mkdtempSync(join(directory, 'files-'));
     writeFileSync(join(this.files, 'kept'), kept);
-    this.server = Server.start(null, { env: { FILES_DIR: this.files, XDG_RUNTIME_DIR: directory, TMPDIR: directory } });
+    this.nodeStart = nodeStart;
+    const env = { FILES_DIR: this.files, XDG_RUNTIME_DIR: directory, TMPDIR: directory, BELLJAR_NODE_START: nodeStart };
+    this.server = Server.start(null, { env });
     this.working = this.#work().catch((error) => (this.error = error));
   }
 
@@ -93,7 +95,7 @@ export class Victim {
   }
 
   toString() {
-    const numbers = `belljar ${this.server.pid}, launcher ${this.launcher ?? 'unknown'}, slot ${this.slot ?? 'unknown'}`;
+    const numbers = `node-start ${this.nodeStart}, belljar ${this.server.pid}, launcher ${this.launcher ?? 'unknown'}, slot ${this.slot ?? 'unknown'}`;
     const work = this.error ? `; its work failed: ${this.error.message.trim()}` : '';
     const words = this.server.stderr.trim();
     return `${this.name} (${numbers}): ${this.end ? `ended, ${this.end}` : 'lives'}${work}${words && `; stderr: ${words}`}`;

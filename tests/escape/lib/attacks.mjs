@@ -10,16 +10,17 @@ export const notApplicable = JSON.parse(read('not_applicable.json')); // { id: r
 export const classOf = (id) => id.slice(0, 2);
 export const idsIn = (text) => text.match(/\b[A-Z]{2}\d\d\b/g) ?? [];
 
-// { id: how many tests have it in their name }, read from the sources; controls prove a test, they are none.
-export function tested() {
+// The names of all tests, read from the sources.
+export function names() {
   // Those that need a network are tried in the lab of tests/network.
   const files = ['./', 'lib/', '../network/'].flatMap((part) => readdirSync(new URL(part, folder)).filter((name) => name.endsWith('.mjs')).map((name) => part + name));
+  return files.flatMap((file) => [...read(file).matchAll(/^ *(?:test|control)\(['`](.*?)(?<!\\)['`],/gm)].map(([call, name]) => (/^ *control/.test(call) ? 'control: ' : '') + name.replaceAll('\\', '')));
+}
+
+// { id: how many tests have it in their name }; controls prove a test, they are none.
+export function tested() {
   const counts = {};
-  for (const file of files) {
-    for (const [, name] of read(file).matchAll(/^ *test\(['`](.*?)(?<!\\)['`],/gm)) {
-      if (!/\bcontrol\b/.test(name)) for (const id of idsIn(name)) counts[id] = (counts[id] ?? 0) + 1;
-    }
-  }
+  for (const name of names()) if (!/\bcontrol\b/.test(name)) for (const id of idsIn(name)) counts[id] = (counts[id] ?? 0) + 1;
   return counts;
 }
 

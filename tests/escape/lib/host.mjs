@@ -2,27 +2,26 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { belljar } from '../../e2e/lib/belljar.mjs';
+import { ownDirectory, user } from '../../e2e/lib/directories.mjs';
 import { cgroupMounts, descendants, pids, textOf } from '../../e2e/lib/proc.mjs';
 import { cgroupRootsOf, holderOf, openLocks, roleIn } from '../../e2e/lib/slots.mjs';
 import { until } from '../../e2e/lib/wait.mjs';
+import { isUsers } from './applies.mjs';
 
 export const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
+// The home of whom belljar runs as, and where it keeps its data.
+export const home = process.env.BELLJAR_ROOTLESS_HOME ?? homedir();
+export const dataDirectory = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
 // The Node.js that sandboxes of the default image run, as a file of the host.
-export function hostNode(version) {
-  const data = process.env.BELLJAR_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`, 'belljar');
-  return join(data, 'runtimes', version.replace(/^v/, ''), 'bin/node');
-}
+export const hostNode = (version) => join(dataDirectory, 'runtimes', version.replace(/^v/, ''), 'bin/node');
 
-// tests/rootless/run: belljar is this user's, who has nothing else running, and perhaps a range of ids.
-const user = process.env.E2E_USER === undefined ? undefined : Number(process.env.E2E_USER);
-// With one id programs are init's and the skeleton's owner: they may signal the one in vain and change copies of the other.
-export const oneId = process.env.BELLJAR_ROOTLESS === 'plain';
+// tests/rootless/run: belljar is a user's, who has nothing else running, and perhaps this range of ids.
 const subordinate = { first: 700_000, count: 65536 };
 // Without those that end-to-end tests make (lib/directories.mjs), which may run at the same time.
 const mounts = () => new Set(textOf('/proc/self/mountinfo').trim().split('\n').filter((line) => !line.split(' ')[4].startsWith(join(tmpdir(), 'belljar-e2e-'))));
@@ -50,7 +49,7 @@ function complaints() {
 // Everything that a sandbox must not change is remembered when this is made.
 export class Watch {
   constructor() {
-    this.directory = mkdtempSync(join(tmpdir(), 'belljar-canary-'));
+    this.directory = ownDirectory('belljar-canary-'); // nothing but the sandbox keeps belljar's user from it
     process.once('exit', () => rmSync(this.directory, { recursive: true, force: true }));
     this.canary = join(this.directory, 'canary');
     this.secret = `canary-${randomUUID()}`;
@@ -77,7 +76,7 @@ export class Watch {
     ({ lock: this.lock, slot: this.slot } = openLocks(this.launcher)[0] ?? {});
     assert.notEqual(this.slot, undefined, 'the launcher holds a slot');
     // A user's groups are beside that of the launcher, if the user has been given any.
-    this.delegated = user === undefined ? undefined : /^0::(.*)\/belljar-self$/m.exec(textOf(`/proc/${this.launcher}/cgroup`))?.[1];
+    this.delegated = !isUsers ? undefined : /^0::(.*)\/belljar-self$/m.exec(textOf(`/proc/${this.launcher}/cgroup`))?.[1];
   }
 
   // Our launcher is gone and another one, of somebody else, has taken its slot: what is there is not ours.
@@ -99,7 +98,7 @@ export class Watch {
 
   #kind(status) {
     const uid = Number(/^Uid:\t(\d+)/m.exec(status)[1]);
-    if (user === undefined) return { init: 'inits', program: 'programs' }[roleIn(this.slot, uid)];
+    if (!isUsers) return { init: 'inits', program: 'programs' }[roleIn(this.slot, uid)];
     if (uid !== user && (uid < subordinate.first || uid >= subordinate.first + subordinate.count)) return undefined;
     // Its numbers from the host's pid namespace down: ours are in the launcher's, sandboxes one below.
     const numbers = /^NSpid:\t(.*)$/m.exec(status)[1].split('\t');
@@ -113,9 +112,14 @@ export class Watch {
   }
 
   cgroups() {
-    if (user === undefined) return cgroupRootsOf(this.slot);
+    if (!isUsers) return cgroupRootsOf(this.slot);
     const paths = this.delegated === undefined ? [] : cgroupMounts.map((mount) => `${mount}${this.delegated}/belljar/${this.slot}`);
     return paths.filter((path) => existsSync(path));
+  }
+
+  // What is there for the next start to remove if nobody could tidy up.
+  left() {
+    return [...this.cgroups(), this.lock].filter((path) => existsSync(path));
   }
 
   checkFiles() {

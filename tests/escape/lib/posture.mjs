@@ -48,6 +48,8 @@ export function normalise(seen, shell, hostNamespaces) {
   const points = new Set(seen.mounts.map(({ point }) => point));
   const isMask = ({ point, root, flags }) =>
     point.startsWith('/proc/') && ['/blank', '/empty'].includes(root) && /^ro,nosuid,nodev/.test(flags);
+  // What the host has mounted beneath its /usr is there, too, and no more to be written to than /usr.
+  const isHosts = ({ point, flags }) => /^\/usr\/(?!local$)/.test(point) && /^ro,nosuid,nodev/.test(flags);
   const telling = /^(hidepid|subset|userxattr)/;
   const map = (text) => text.trim().split('\n').map((line) => line.trim().split(/\s+/)).map(([id, , count]) => `${count} from ${id}`);
   const rows = Object.fromEntries(seen.limits.trim().split('\n').slice(1).map((line) => line.split(/ {2,}/)).map(([name, soft, hard]) => [name, [soft, hard]]));
@@ -55,7 +57,7 @@ export function normalise(seen, shell, hostNamespaces) {
   return {
     threads: unique,
     namespaces: Object.fromEntries(Object.entries(seen.namespaces).map(([name, id]) => [name, hostNamespaces[name] === id ? 'the host\'s' : 'own'])),
-    mounts: seen.mounts.filter((mount) => !isMask(mount)).map(({ point, type, flags, options }) => {
+    mounts: seen.mounts.filter((mount) => !isMask(mount) && !isHosts(mount)).map(({ point, type, flags, options }) => {
       const kept = options.split(',').filter((option) => telling.test(option));
       const fileSystem = ['overlay', 'tmpfs', 'proc', 'devtmpfs'].includes(type) ? type : 'of the host';
       return [point, fileSystem, flags.replace(/,(rel|no)atime/g, ''), ...kept].join(' ');

@@ -7,8 +7,13 @@ import { dirname, join } from 'node:path';
 
 import { belljar, environment } from '../../e2e/lib/belljar.mjs';
 import { Server } from '../../e2e/lib/stdio.mjs';
+import { isUsers } from './applies.mjs';
 import { Jar } from './jar.mjs';
 
+// Where belljar is a user's, tests/rootless/lib.sh has made `belljar` a script that starts bin/belljar as that user, and
+// `as-user` one that starts anything so.
+const program = isUsers ? join(dirname(belljar), 'bin/belljar') : belljar;
+const asWhom = isUsers ? join(dirname(belljar), 'as-user') : '';
 export const weakLauncher = join(dirname(belljar), 'belljar-launcher-weak');
 const posture = 'check the posture'; // the step that would notice most of what can be left out
 
@@ -19,12 +24,12 @@ export async function without(t, layers, { checked = false, prepare = ':', env =
   const folder = mkdtempSync(join(tmpdir(), 'belljar-weak-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
-  copyFileSync(belljar, join(folder, 'belljar'));
+  copyFileSync(program, join(folder, 'belljar'));
   copyFileSync(weakLauncher, join(folder, 'belljar-launcher'));
   writeFileSync(join(folder, 'belljar-launcher.weak'), [...layers, ...(checked ? [] : [posture])].map((layer) => `${layer}\n`).join(''));
   const jar = new Jar();
   // The shell stays: the namespace ends with its first process, and the launcher needs a moment after belljar's end.
-  const script = `${prepare}; "$0" mcp; while pgrep -x belljar-launche >/dev/null; do sleep 0.01; done`;
+  const script = `${prepare}; ${asWhom} "$0" mcp; while pgrep -x belljar-launche >/dev/null; do sleep 0.01; done`;
   jar.server = new Server(spawn('unshare', ['-mpnuf', '--kill-child', '--mount-proc', '/bin/sh', '-c', script, join(folder, 'belljar')],
     { env: environment({ BELLJAR_SPARE_SANDBOXES: '0', ...env }), stdio: ['pipe', 'pipe', 'pipe'] }));
   t.after(() => jar.server.stop());

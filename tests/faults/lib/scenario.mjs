@@ -5,6 +5,7 @@ import { Server } from '../../e2e/lib/stdio.mjs';
 import { within } from '../../e2e/lib/wait.mjs';
 
 const patience = 10_000; // for an answer
+const morePatience = 30_000; // for one that a zygote has to start for
 
 // What a program finds about its own confinement. A fault may end a run, but never weaken it.
 const posture = `
@@ -21,9 +22,14 @@ console.error([...status, ...mounts, ...limits, ...fs.readdirSync('/proc').filte
 `;
 const hello = `import { writeFileSync } from 'node:fs'; writeFileSync('files/made.txt', 'made'); console.log('hello');${posture}`;
 
-function checkPosture(found, seen) {
-  seen.posture ??= found;
-  const [now, before] = [found.split('\n'), seen.posture.split('\n')];
+const startOf = (result) => /"start":"([\w-]+)"/.exec(result.text)[1];
+
+// What is executed after all, because no copy could be made, is compared with what is executed.
+function checkPosture(result, seen) {
+  const start = startOf(result);
+  seen.starts.add(start);
+  seen.posture[start] ??= result.stderr;
+  const [now, before] = [result.stderr.split('\n'), seen.posture[start].split('\n')];
   const changes = [...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`), ...now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`)];
   assert.ok(changes.length === 0 && now.length === before.length, `the sandbox is not as it is without the fault:\n${changes.join('\n')}`);
 }
@@ -36,7 +42,7 @@ const steps = [
     check: (result, seen) => {
       assert.equal(result.stdout, 'hello\n', 'the output is whole');
       assert.ok(result.files.some(({ path }) => path.endsWith('made.txt')), 'the new file is reported');
-      checkPosture(result.stderr, seen);
+      checkPosture(result, seen);
     },
   },
   { tool: 'sandbox_initialize', args: () => ({}), check: (result, seen) => assert.match((seen.id = result.text), /^js-sbx-/) },
@@ -45,7 +51,7 @@ const steps = [
     args: ({ id }) => ({ container_id: id, code: `console.log(6 * 7);${posture}`, stdin: 'input' }),
     check: (result, seen) => {
       assert.equal(result.stdout, '42\n', 'the output is whole');
-      checkPosture(result.stderr, seen);
+      checkPosture(result, seen);
     },
   },
   {
@@ -66,7 +72,7 @@ const launcherIsLost = /launcher has ended|reach the launcher|sandbox was stoppe
 // One answer, or null if the server ended and said why.
 async function answerOf(server, step, seen) {
   try {
-    return await within(patience, `an answer to ${step.tool}`, server.call(step.tool, step.args(seen)));
+    return await within(seen.patience, `an answer to ${step.tool}`, server.call(step.tool, step.args(seen)));
   } catch (error) {
     if (error.code !== undefined && error.message) return { isError: true, text: error.message }; // of the protocol
     if (!/^belljar ended/.test(error.message)) throw error;
@@ -95,11 +101,12 @@ async function useTools(server, seen, trouble) {
   }
 }
 
-// Starts a server, uses it and ends it. `reference` is the posture of a run without faults; `onUse` is
-// called once it has been used, `killAll` ends what a broken one left. The result: { posture, trouble: errors that were reported, code, stderr }.
+// Starts a server, uses it and ends it. `reference` has the posture of a run without faults, by how it was started, and gets
+// what it does not have yet; `onUse` is called once it has been used, `killAll` ends what a broken one left. The result:
+// { starts: how programs were started, trouble: errors that were reported, code, stderr }.
 export async function play({ env, reference, onUse, killAll }) {
   const server = Server.start(null, { env });
-  const seen = { posture: reference };
+  const seen = { posture: reference, starts: new Set(), patience: env.BELLJAR_NODE_START === 'exec' ? patience : morePatience };
   const trouble = [];
   try {
     const first = await within(patience, 'an answer to initialize', server.initialize()).catch((error) => {
@@ -115,7 +122,7 @@ export async function play({ env, reference, onUse, killAll }) {
     assert.equal(signal, null, `belljar was killed by ${signal}: ${server.stderr}`);
     if (code !== 0) assert.match(server.stderr, /\w+ \w+/, `belljar ended with ${code} and says why`);
     if (!first) assert.notEqual(code, 0, 'a server that could not serve does not claim success');
-    return { posture: seen.posture, trouble, code, stderr: server.stderr };
+    return { starts: seen.starts, trouble, code, stderr: server.stderr };
   } finally {
     server.child.kill('SIGKILL'); // if it is still there
     killAll(); // or what outlives it keeps its stderr open

@@ -135,14 +135,36 @@ int Cgroups::enter_sandbox(uint64_t sandbox) const {
   return 0;
 }
 
+std::string Cgroups::group_of(size_t hierarchy, uint64_t sandbox, uint64_t process) const {
+  if (hierarchy == tree_) return name_of(sandbox, process);
+  return hierarchies_[hierarchy].per_sandbox() ? name_of(sandbox) : ".";
+}
+
 int Cgroups::enter_process(uint64_t sandbox, uint64_t process) const {
   for (size_t i = 0; i < hierarchies_.size(); ++i) {
+    if (hierarchies_[i].v2) continue;
+    const std::string directory = group_of(i, sandbox, process);
+    if (const int error = enter_v1(hierarchies_[i].slot.get(), directory)) return error;
+  }
+  return 0;
+}
+
+int Cgroups::admit(uint64_t sandbox, uint64_t process, unsigned id, std::vector<Fd>& tasks) const {
+  for (size_t i = 0; i < hierarchies_.size(); ++i) {
     const Hierarchy& hierarchy = hierarchies_[i];
-    if (hierarchy.v2) continue;
-    const std::string directory = i == tree_                ? name_of(sandbox, process)
-                                  : hierarchy.per_sandbox() ? name_of(sandbox)
-                                                            : ".";
-    if (const int error = enter_v1(hierarchy.slot.get(), directory)) return error;
+    const int slot = hierarchy.slot.get();
+    if (hierarchy.v2) {
+      // The kernel asks for the right to write into both the new group and the one above it and
+      // the zygote's.
+      const std::string own = name_of(sandbox, process) + "/cgroup.procs";
+      for (const std::string& file : {own, std::string{"cgroup.procs"}}) {
+        if (::fchownat(slot, file.c_str(), id, id, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+      }
+      continue;
+    }
+    const std::string file = group_of(i, sandbox, process) + "/tasks";
+    tasks.emplace_back(::openat(slot, file.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!tasks.back()) return errno;
   }
   return 0;
 }

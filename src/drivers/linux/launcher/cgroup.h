@@ -47,6 +47,10 @@ class Cgroups {
   int enter_sandbox(uint64_t sandbox) const;
   int enter_process(uint64_t sandbox, uint64_t process) const;
 
+  // For a zygote's copies, which enter with the rights of `id`: lets it put processes into this
+  // group, and opens what they enter v1 groups with.
+  int admit(uint64_t sandbox, uint64_t process, unsigned id, std::vector<Fd>& tasks) const;
+
   // Kills every process in it. Nothing in it can catch, delay or outrun this.
   void kill_sandbox(uint64_t sandbox) const;  // init; programs have cgroups of their own
   void kill_process(uint64_t sandbox, uint64_t process) const;
@@ -84,6 +88,7 @@ class Cgroups {
   static int allow_only_safe_devices(int slot);
   int limit(const Hierarchy& hierarchy, const std::string& directory, const SandboxLimits& limits);
   const Hierarchy* with(unsigned controller) const;
+  std::string group_of(size_t hierarchy, uint64_t sandbox, uint64_t process) const;
 
   std::vector<Hierarchy> hierarchies_;
   size_t tree_ = 0;           // index of the hierarchy in which processes are grouped and killed

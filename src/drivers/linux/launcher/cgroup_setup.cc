@@ -98,7 +98,8 @@ int Cgroups::make_slot(Hierarchy& hierarchy, unsigned slot) const {
     }
     for (const std::string& level : {std::string{"."}, std::string{"belljar"}, path}) {
       const std::string file = level + "/cgroup.subtree_control";
-      if ((error = write_file_at(root.get(), file.c_str(), enable)) != 0) return error;
+      error = write_file_at(root.get(), file.c_str(), enable);
+      if (error != 0) return error;
     }
   }
   hierarchy.slot.reset(::openat(root.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

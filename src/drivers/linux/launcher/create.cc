@@ -19,14 +19,11 @@
 #include "drivers/linux/launcher/id_map.h"
 #include "drivers/linux/launcher/kernel.h"
 #include "drivers/linux/launcher/report.h"
+#include "drivers/linux/launcher/root.h"
 
 namespace belljar::launcher {
 
 namespace {
-
-// Where things are mounted before the pivot; see Template.
-constexpr const char* kScratch = "/tmp";
-constexpr const char* kRoot = "/mnt";
 
 int result_of(int status) {
   return status == 0 ? 0 : errno;
@@ -63,55 +60,25 @@ int bound_kernel_objects(CreateContext&) {
   return 0;
 }
 
-int mount_scratch(CreateContext& context) {
-  const std::string options = "mode=755,size=" + std::to_string(context.limits.disk) +
-                              ",nr_inodes=" + std::to_string(context.limits.inodes);
-  return result_of(::mount("scratch", kScratch, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()));
+int make_scratch(CreateContext& context) {
+  return mount_scratch(context.limits);
 }
 
-// The writable places. Everything lives in one tmpfs, so one size bounds all of it.
-int fill_scratch(CreateContext& context) {
-  ::umask(0);
-  const Fd scratch{::open(kScratch, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  if (!scratch) return errno;
-  for (const char* path : {"upper/workspace/files", "upper/home/node", "work"}) {
-    if (const int error = create_directories_at(scratch.get(), path, 0755)) return error;
-  }
-  for (const char* path : {"upper/tmp", "shm"}) {
-    if (::mkdirat(scratch.get(), path, 01777) != 0 ||
-        ::fchmodat(scratch.get(), path, 01777, 0) != 0)
-      return errno;
-  }
-  constexpr const char* kPackage = "upper/workspace/package.json";
-  if (const int error = create_file_at(scratch.get(), kPackage, "{\"type\":\"module\"}\n", 0644))
-    return error;
-  for (const char* path :
-       {"upper/workspace", "upper/workspace/files", kPackage, "upper/home/node"}) {
-    if (::fchownat(scratch.get(), path, kNodeId, kNodeId, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-  }
+int fill(CreateContext& context) {
   const bool v2 = (context.cgroups.facts() & kFactCgroupV2) != 0;
-  return write_machine(scratch.get(), context.limits, v2);
+  return fill_scratch(context.limits, v2, kNodeId);
 }
 
-int mount_root(CreateContext&) {
-  return result_of(::mount("root", kRoot, "overlay", MS_NOSUID | MS_NODEV,
-                           "lowerdir=/lower,upperdir=/tmp/upper,workdir=/tmp/work,userxattr"));
+int make_root(CreateContext&) {
+  return mount_root();
 }
 
-int copy_mount(const char* path) {
-  const Fd tree{open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)};
-  if (!tree) return errno;
-  return result_of(move_mount(tree.get(), "", AT_FDCWD, (kRoot + std::string{path}).c_str(),
-                              MOVE_MOUNT_F_EMPTY_PATH));
+int add_usr(CreateContext&) {
+  return attach_usr();
 }
 
-int attach_usr(CreateContext&) {
-  return copy_mount("/usr");
-}
-
-int attach_dev(CreateContext&) {
-  if (const int error = copy_mount("/dev")) return error;
-  return result_of(::mount("/tmp/shm", "/mnt/dev/shm", nullptr, MS_BIND, nullptr));
+int add_dev(CreateContext&) {
+  return attach_dev();
 }
 
 int attach_files(CreateContext& context) {
@@ -128,10 +95,7 @@ int mount_own_proc(CreateContext& context) {
 }
 
 int pivot(CreateContext&) {
-  if (::chdir(kRoot) != 0) return errno;
-  if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
-  if (::umount2(".", MNT_DETACH) != 0) return errno;
-  return result_of(::chdir("/"));
+  return pivot_into_root();
 }
 
 int bring_up(CreateContext&) {
@@ -175,11 +139,11 @@ constexpr Step<CreateContext> kInitSteps[] = {
     {"wait for the id maps", await_maps},
     {"close descriptors", close_descriptors},
     {"bound kernel objects", bound_kernel_objects},
-    {"mount the scratch space", mount_scratch},
-    {"fill the scratch space", fill_scratch},
-    {"mount the root", mount_root},
-    {"attach /usr", attach_usr},
-    {"attach /dev", attach_dev},
+    {"mount the scratch space", make_scratch},
+    {"fill the scratch space", fill},
+    {"mount the root", make_root},
+    {"attach /usr", add_usr},
+    {"attach /dev", add_dev},
     {"attach the files directory", attach_files},
     {"mount /proc", mount_own_proc},
     {"pivot into the root", pivot},

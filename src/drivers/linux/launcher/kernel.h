@@ -52,8 +52,13 @@ inline int pidfd_kill(int pidfd, int signal) {
 // waits for an RCU grace period, some ten milliseconds. A copy of the address space, never
 // CLONE_VM: a child that enters a sandbox can be stopped by what runs there, and must not be able
 // to hold up the launcher.
-inline pid_t clone_process(uint64_t flags, int cgroup = -1) {
+// `number`: the pid it gets, if that is free; 0 for the next one.
+inline pid_t clone_process(uint64_t flags, int cgroup = -1, pid_t number = 0) {
   clone_args arguments{};
+  if (number != 0) {
+    arguments.set_tid = reinterpret_cast<uint64_t>(&number);
+    arguments.set_tid_size = 1;
+  }
   arguments.flags = flags;
   // With CLONE_PARENT the child has the exit signal of its creator, and naming one is an error.
   arguments.exit_signal = (flags & CLONE_PARENT) != 0 ? 0 : SIGCHLD;

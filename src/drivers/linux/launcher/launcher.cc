@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,20 +30,39 @@ Launcher::Launcher(int control, Place place) : control_{control}, place_{std::mo
   own_pid_namespace_.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   own_net_namespace_.reset(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   children_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  memory_events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+}
+
+// There may be a thousand sandboxes in which nothing happens: those are not looked at each time.
+std::vector<Jar*> Launcher::busy_jars() {
+  std::vector<Jar*> busy;
+  for (auto at = busy_.begin(); at != busy_.end();) {
+    const auto jar = jars_.find(*at);
+    if (jar == jars_.end() || jar->second->is_quiet()) {
+      at = busy_.erase(at);
+    } else {
+      busy.push_back(jar->second.get());
+      ++at;
+    }
+  }
+  return busy;
 }
 
 int Launcher::run() {
-  if (!own_pid_namespace_ || !own_net_namespace_ || !children_) {
+  if (!own_pid_namespace_ || !own_net_namespace_ || !children_ || !memory_events_) {
     std::fputs("belljar-launcher: no descriptors for its own namespaces and children\n", stderr);
     return 1;
   }
   bool try_again = false;
-  while (!closing_ || !jars_.empty()) {
-    std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0}, {children_.get(), POLLIN, 0}};
+  while (!closing_ || !jars_.empty() || !zygotes_.empty()) {
+    std::vector<pollfd> waits{{closing_ ? -1 : control_, POLLIN, 0},
+                              {children_.get(), POLLIN, 0},
+                              {memory_events_.get(), POLLIN, 0}};
+    const size_t first = waits.size();
     struct Watched {
-      Jar* jar;
-      Program* program;
-      void (Launcher::*jar_handler)(Jar&);
+      Jar* jar = nullptr;
+      Program* program = nullptr;
+      Zygote* zygote = nullptr;
     };
     std::vector<Watched> watched;
     const auto watch = [&waits, &watched](const Fd& fd, const Watched& what) {
@@ -50,12 +70,14 @@ int Launcher::run() {
       waits.push_back({fd.get(), POLLIN, 0});
       watched.push_back(what);
     };
-    for (const auto& [id, jar] : jars_) {
-      watch(jar->status, {jar.get(), nullptr, &Launcher::on_jar_status});
-      watch(jar->out_of_memory, {jar.get(), nullptr, &Launcher::on_out_of_memory});
-      for (const auto& [number, program] : jar->programs) {
-        watch(program->status, {jar.get(), program.get(), nullptr});
-      }
+    for (Jar* const jar : busy_jars()) {
+      watch(jar->status, {jar, nullptr, nullptr});
+      for (const auto& [number, program] : jar->programs)
+        watch(program->status, {jar, program.get(), nullptr});
+    }
+    for (const auto& [id, zygote] : zygotes_) {
+      watch(zygote->control, {nullptr, nullptr, zygote.get()});
+      watch(zygote->status, {nullptr, nullptr, zygote.get()});
     }
     const int patience = try_again ? 1 : needs_watchdog() ? kWatchdogMillis : -1;
     if (::poll(waits.data(), waits.size(), patience) < 0 && errno != EINTR) ::usleep(kPauseMicros);
@@ -64,19 +86,22 @@ int Launcher::run() {
     // handler may end the program it is about, but removes nothing else.
     for (size_t i = 0; i < watched.size(); ++i) {
       const Watched& what = watched[i];
-      if (waits[2 + i].revents == 0) continue;
-      if (what.program != nullptr) {
+      if (waits[first + i].revents == 0) continue;
+      if (what.zygote != nullptr) {
+        on_zygote(*what.zygote);
+      } else if (what.program != nullptr) {
         on_program_status(*what.program);
       } else {
-        (this->*what.jar_handler)(*what.jar);
+        on_jar_status(*what.jar);
       }
     }
+    if (waits[2].revents != 0) on_out_of_memory();
     if (waits[1].revents != 0) reap();
     try_again = false;
-    for (auto at = jars_.begin(); at != jars_.end();) {
-      Jar& jar = *(at++)->second;
-      if (jar.doomed && jar.init_ended && !remove(jar)) try_again = true;
+    for (Jar* const jar : busy_jars()) {
+      if (jar->doomed && jar->init_ended && !remove(*jar)) try_again = true;
     }
+    if (!bury_zygotes()) try_again = true;
     if (waits[0].revents != 0) {
       Message message;
       if (receive(control_, message)) {
@@ -86,6 +111,7 @@ int Launcher::run() {
       } else {
         closing_ = true;
         for (const auto& [id, jar] : jars_) doom(*jar);
+        for (const auto& [id, zygote] : zygotes_) ::kill(zygote->pid, SIGKILL);
       }
     }
   }
@@ -105,6 +131,8 @@ void Launcher::handle(Message& message) {
     case RequestType::socket: return socket(message.request);
     case RequestType::seal: return seal(message);
     case RequestType::examine: return examine(message.request);
+    case RequestType::zygote: return make_zygote(message.request);
+    case RequestType::park: return park(message.request);
   }
 }
 
@@ -164,6 +192,7 @@ void Launcher::create(const Message& message) {
   if (place_.has_own_ids() && block == 0) return answer(request, EUSERS, kTakeIdsStep);
   auto jar = std::make_unique<Jar>();
   jar->id = request.sandbox;
+  jar->image = request.image;
   jar->create_serial = request.serial;
   jar->limits = request.limits;
   jar->id_block = block;
@@ -194,6 +223,9 @@ void Launcher::create(const Message& message) {
     return answer(request, error, step);
   }
   jar->out_of_memory = cgroups_.watch_out_of_memory(request.sandbox);
+  epoll_event event{EPOLLIN, {.u64 = jar->id}};
+  ::epoll_ctl(memory_events_.get(), EPOLL_CTL_ADD, jar->out_of_memory.get(), &event);
+  busy_.insert(jar->id);
   jars_.emplace(request.sandbox, std::move(jar));
 }
 
@@ -203,6 +235,8 @@ void Launcher::start(Message& message) {
   if (at == jars_.end() || !at->second->ready || at->second->doomed)
     return answer(request, ESRCH, "find the sandbox");
   Jar& jar = *at->second;
+  if ((request.flags & kParked) != 0) return start_parked(jar, message);
+  if ((request.flags & kForked) != 0) return start_forked(jar, message);
   const bool has_source = message.fds.size() == 4;
   const size_t count = size_t{request.argc} + request.envc + (has_source ? 1 : 0);
   std::vector<char*> strings = split_strings(message.payload, count);
@@ -216,6 +250,7 @@ void Launcher::start(Message& message) {
     return answer(request, error, "create the program's cgroup");
   }
   auto per_cpu = programs_per_cpu();
+  add_load_of_others(slot_, per_cpu);
   int status[2] = {-1, -1};
   if (::pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0) program->pid = clone_into(jar, request.process);
   if (program->pid == 0) {
@@ -247,7 +282,12 @@ void Launcher::start(Message& message) {
     cgroups_.remove_process(jar.id, request.process);
     return answer(request, error, "start a process");
   }
-  jar.programs.emplace(request.process, std::move(program));
+  add(jar, std::move(program));
+}
+
+void Launcher::add(Jar& jar, std::unique_ptr<Program> program) {
+  busy_.insert(jar.id);
+  jar.programs.emplace(program->id, std::move(program));
 }
 
 pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
@@ -269,8 +309,12 @@ pid_t Launcher::clone_into(const Jar& jar, uint64_t process) {
 
 void Launcher::kill(const Request& request) {
   const auto jar = jars_.find(request.sandbox);
-  // A program that has ended may have left children; its group is still there then.
-  if (jar != jars_.end()) kill_program(*jar->second, request.process);
+  if (jar != jars_.end()) {
+    const auto program = jar->second->programs.find(request.process);
+    if (program != jar->second->programs.end()) program->second->unwanted = true;
+    // A program that has ended may have left children; its group is still there then.
+    kill_program(*jar->second, request.process);
+  }
   answer(request, 0, "");
 }
 
@@ -328,6 +372,7 @@ void Launcher::socket(const Request& request) {
 
 void Launcher::doom(Jar& jar) {
   jar.doomed = true;
+  busy_.insert(jar.id);
   // The end of init is the end of its pid namespace: the kernel kills all in it before init itself
   // is gone.
   if (jar.init_pidfd) {

@@ -4,13 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
-#include "drivers/linux/launcher/create.h"
+#include "drivers/linux/launcher/jar.h"
 #include "drivers/linux/launcher/message.h"
 #include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/proc.h"
@@ -19,6 +20,7 @@
 #include "drivers/linux/launcher/slot.h"
 #include "drivers/linux/launcher/template.h"
 #include "drivers/linux/launcher/trust.h"
+#include "drivers/linux/launcher/zygote.h"
 
 namespace belljar::launcher {
 
@@ -38,36 +40,6 @@ class Launcher {
   int run();  // until belljar is gone; the exit status
 
  private:
-  struct Program {
-    uint64_t sandbox = 0;
-    uint64_t id = 0;
-    uint32_t serial = 0;  // of the start request, while it is unanswered
-    pid_t pid = -1;       // 0 once it is reaped
-    Fd status;
-    bool answered = false;
-    bool out_of_memory = false;
-    bool ended = false;  // reaped; `exited` is sent once the start is answered
-    int wait_status = 0;
-    rusage usage{};
-  };
-  struct Jar {  // one sandbox
-    uint64_t id = 0;
-    uint32_t create_serial = 0;
-    uint32_t destroy_serial = 0;
-    SandboxLimits limits{};
-    unsigned id_block = 0;
-    SandboxIds ids;
-    pid_t init = 0;
-    Fd init_pidfd;
-    Fd status;         // while it is being made
-    Fd out_of_memory;  // signalled when it is; see Cgroups
-    bool ready = false;
-    bool doomed = false;  // to be destroyed as soon as that is possible
-    bool init_ended = false;
-    uint64_t oom_kills = 0;
-    std::map<uint64_t, std::unique_ptr<Program>> programs;
-    std::vector<uint64_t> leftovers;  // ended programs whose children may live on
-  };
   int set_up(std::string& step);
   void handle(Message& message);
   void seal(Message& message);
@@ -75,7 +47,19 @@ class Launcher {
   void create(const Message& message);
   void start(Message& message);
   pid_t clone_into(const Jar& jar, uint64_t process);
-  std::vector<unsigned> programs_per_cpu() const;
+  void add(Jar& jar, std::unique_ptr<Program> program);
+  std::vector<Jar*> busy_jars();
+  void make_zygote(const Request& request);
+  void park(const Request& request);
+  void park_executed(Jar& jar, const Request& request);
+  void start_forked(Jar& jar, Message& message);
+  void start_copied(Jar& jar, Program& program);
+  void start_parked(Jar& jar, Message& message);
+  int ask_for_copy(Jar& jar, Program& program, bool is_awaited);
+  int pin(const Jar& jar, const Program& program);
+  int hand_over(Jar& jar, Program& program, Message& message);
+  Zygote* zygote_for(const Jar& jar);
+  std::vector<unsigned> programs_per_cpu();
   void kill(const Request& request);
   void kill_program(Jar& jar, uint64_t process);
   void destroy(const Request& request);
@@ -84,10 +68,20 @@ class Launcher {
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
-  void on_out_of_memory(Jar& jar);
+  void on_out_of_memory();
   void kill_for_memory(Jar& jar);
   bool needs_watchdog() const;
   void watch_memory();
+  void on_zygote(Zygote& zygote);
+  void on_zygote_ready(Zygote& zygote);
+  bool owes_copies(uint64_t zygote) const;  // 0: does any
+  void retire(Zygote& zygote);
+  void retire_others(uint32_t image, const SandboxLimits& limits, const Zygote* successor);
+  void on_copy(const ForkReply& reply);
+  void on_parked(Program& program);
+  void lose(Zygote& zygote);
+  bool reap_zygote(pid_t pid);
+  bool bury_zygotes();  // false: try again in a moment
   void reap();
   void on_init_exit(Jar& jar);
   void on_program_exit(Program& program, int status, const rusage& usage);
@@ -110,7 +104,8 @@ class Launcher {
   Trust trust_;
   Fd own_pid_namespace_;
   Fd own_net_namespace_;
-  Fd children_;  // signalfd for SIGCHLD
+  Fd children_;       // signalfd for SIGCHLD
+  Fd memory_events_;  // epoll, of the out_of_memory of all sandboxes
   bool set_up_done_ = false;
   bool closing_ = false;  // belljar is gone
   unsigned landlock_abi_ = 0;
@@ -123,8 +118,12 @@ class Launcher {
   uint32_t own_id_ = 0;  // belljar's, once it is not root any more
   std::map<uint32_t, Template> templates_;
   std::map<uint64_t, std::unique_ptr<Jar>> jars_;
-  std::map<pid_t, std::pair<int, rusage>>
-      unclaimed_;           // ended before the helper could report their pid
+  std::set<uint64_t> busy_;  // those that are not quiet, and perhaps others
+  std::map<uint64_t, std::unique_ptr<Zygote>> zygotes_;
+  uint64_t zygotes_made_ = 0;
+  Fd zygote_library_ = open_zygote_library();
+  // Copies that ended before their zygote could tell their pid.
+  std::map<pid_t, std::pair<int, rusage>> unclaimed_;
   uint64_t next_look_ = 0;  // of watch_memory(), in milliseconds of the clock that never goes back
   std::vector<bool> id_blocks_;
   unsigned next_id_block_ = 1;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include "drivers/linux/launcher/launcher.h"
 #include "drivers/linux/launcher/processes.h"
 #include "drivers/linux/launcher/rights.h"
+#include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
 
@@ -58,20 +60,39 @@ void Launcher::on_program_status(Program& program) {
   Report report{};
   const ssize_t size = ::read(program.status.get(), &report, sizeof report);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size == sizeof report && report.kind == Report::ready) {
+    program.waits = true;
+    return on_parked(program);
+  }
   program.status.reset();
   program.answered = true;
-  if (size == sizeof report) {
-    answer(ReplyType::failed, program.serial, program.sandbox, report.error, report.step);
-    program.serial = 0;  // its exit is nobody's business
-  } else {
+  const bool told = size == sizeof report;
+  // What is executed closes the pipe by that; what takes a job says that it has.
+  const bool begun = told ? report.kind == Report::begun : !program.takes_job;
+  if (begun) {
     answer(ReplyType::done, program.serial, program.sandbox, 0, "");
+    publish_load(slot_, programs_per_cpu());  // it has chosen its processors
+  } else if (program.serial != 0) {
+    // A step failed, or it was killed, or its zygote before there was one.
+    answer(ReplyType::failed, program.serial, program.sandbox, told ? report.error : ECHILD,
+           told ? report.step : "wait in the sandbox");
+    program.job.reset();
+    program.serial = 0;  // its exit is nobody's business
+    program.unwanted = true;
   }
   if (program.ended) finish_program(program);
 }
 
-void Launcher::on_out_of_memory(Jar& jar) {
-  uint64_t count = 0;
-  if (::read(jar.out_of_memory.get(), &count, sizeof count) == sizeof count) kill_for_memory(jar);
+void Launcher::on_out_of_memory() {
+  epoll_event events[16];
+  const int ready = ::epoll_wait(memory_events_.get(), events, 16, 0);
+  for (int i = 0; i < ready; ++i) {
+    const auto jar = jars_.find(events[i].data.u64);
+    uint64_t count = 0;
+    if (jar != jars_.end() &&
+        ::read(jar->second->out_of_memory.get(), &count, sizeof count) == sizeof count)
+      kill_for_memory(*jar->second);
+  }
 }
 
 void Launcher::kill_for_memory(Jar& jar) {
@@ -85,7 +106,7 @@ void Launcher::kill_for_memory(Jar& jar) {
 }
 
 bool Launcher::needs_watchdog() const {
-  if (!set_up_done_ || cgroups_.limit_memory()) return false;
+  if (!set_up_done_ || cgroups_.limit_memory() || is_left_out("look at memory")) return false;
   return std::any_of(jars_.begin(), jars_.end(), [](const auto& entry) {
     return !entry.second->programs.empty() || !entry.second->leftovers.empty();
   });
@@ -111,9 +132,9 @@ void Launcher::watch_memory() {
   }
 }
 
-std::vector<unsigned> Launcher::programs_per_cpu() const {
+std::vector<unsigned> Launcher::programs_per_cpu() {
   std::vector<unsigned> counts(CPU_SETSIZE);
-  for (const auto& [id, jar] : jars_) {
+  for (const Jar* const jar : busy_jars()) {
     for (const auto& [number, program] : jar->programs) {
       cpu_set_t cpus;
       if (program->pid <= 0 || ::sched_getaffinity(program->pid, sizeof cpus, &cpus) != 0) continue;
@@ -138,10 +159,13 @@ void Launcher::reap() {
     const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return;
-    // Others are helpers that have done their work.
+    if (reap_zygote(pid)) continue;
+    // Others are helpers that have done their work, or copies whose pid is not known yet.
+    bool is_known = false;
     for (const auto& [id, jar] : jars_) {
       if (jar->init == pid) {
         on_init_exit(*jar);
+        is_known = true;
         break;
       }
       const auto program =
@@ -149,8 +173,10 @@ void Launcher::reap() {
                        [pid](const auto& entry) { return entry.second->pid == pid; });
       if (program == jar->programs.end()) continue;
       on_program_exit(*program->second, status, usage);
+      is_known = true;
       break;
     }
+    if (!is_known && owes_copies(0)) unclaimed_[pid] = {status, usage};
   }
 }
 
@@ -161,6 +187,7 @@ void Launcher::on_init_exit(Jar& jar) {
   // Nobody asked for this: something killed it from outside.
   answer(ReplyType::died, 0, jar.id, 0, "");
   jar.doomed = true;
+  busy_.insert(jar.id);
 }
 
 void Launcher::on_program_exit(Program& program, int status, const rusage& usage) {
@@ -174,7 +201,7 @@ void Launcher::on_program_exit(Program& program, int status, const rusage& usage
 void Launcher::finish_program(Program& program) {
   Jar& jar = *jars_.at(program.sandbox);
   const uint64_t id = program.id;
-  if (program.serial != 0) {
+  if (program.serial != 0 || program.job) {
     Reply reply{};
     reply.type = ReplyType::exited;
     reply.sandbox = jar.id;
@@ -192,10 +219,15 @@ void Launcher::finish_program(Program& program) {
     }
     send(reply);
   }
+  const auto is_gone = [this, &jar](uint64_t left) {
+    return cgroups_.remove_process(jar.id, left);
+  };
+  std::erase_if(jar.leftovers, is_gone);
   // Without cgroups nobody knows what it left behind; watch_memory() will look.
   const bool is_known = !cgroups_.can_kill() && !jar.leftovers.empty();
   if (!cgroups_.remove_process(jar.id, id) && !is_known) jar.leftovers.push_back(id);
   jar.programs.erase(id);
+  publish_load(slot_, programs_per_cpu());
 }
 
 bool Launcher::remove(Jar& jar) {
@@ -207,6 +239,8 @@ bool Launcher::remove(Jar& jar) {
   if (!cgroups_.remove_sandbox(jar.id)) return false;
   free_id_block(jar.id_block);
   if (jar.destroy_serial != 0) answer(ReplyType::done, jar.destroy_serial, jar.id, 0, "");
+  // A sandbox that is being made may still hold it, and with it its place there.
+  ::epoll_ctl(memory_events_.get(), EPOLL_CTL_DEL, jar.out_of_memory.get(), nullptr);
   jars_.erase(jar.id);
   return true;
 }

@@ -28,14 +28,17 @@ int Launcher::set_up(std::string& step) {
   id_blocks_.resize(slot_.id_count / slot_.ids_per_sandbox);
   clean_free_slots(slot_, cgroups_);
   step = "compile the seccomp filters";
-  if ((error = compile_filters(filters_)) != 0) return error;
+  error = compile_filters(filters_);
+  if (error != 0) return error;
   step = "make the owner's user namespace";
   // belljar's own id: for root the one it is going to have, for others the caller.
   const bool has_outsider = place_.is_root ? own_id_ != 0 : place_.has_own_ids();
   const OwnerIds ids{slot_.first_id, slot_.id_count, has_outsider, own_id_};
-  if ((error = make_owner_namespace(place_.proc.get(), ids, owner_)) != 0) return error;
+  error = make_owner_namespace(place_.proc.get(), ids, owner_);
+  if (error != 0) return error;
   step = "list /proc";
-  if ((error = find_proc_masks(masks_)) != 0) return error;
+  error = find_proc_masks(masks_);
+  if (error != 0) return error;
   landlock_abi_ = landlock_abi();
   set_up_done_ = true;
   return 0;

@@ -22,8 +22,10 @@ bool receive(int socket, Message& message) {
   if (size <= 0) return size < 0 && (errno == EINTR || errno == ENOMEM || errno == ENOBUFS);
   message.fds = Rights::take(header);
   const bool whole = static_cast<size_t>(size) >= sizeof message.request &&
-                     (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+                     (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 &&
+                     message.fds.size() <= kMaxFds;
   if (!whole) {
+    message.fds.clear();
     message.request.type = RequestType{};
     return true;
   }
@@ -66,7 +68,8 @@ bool is_ordinary_id(uint32_t id) {
 
 bool is_well_formed(const Request& request, std::string_view payload, size_t fds) {
   const auto has_flags = [&request](uint32_t known) { return (request.flags & ~known) == 0; };
-  if (request.type == RequestType::start) return has_flags(0) && is_command(request, payload, fds);
+  if (request.type == RequestType::start)
+    return has_flags(kForked | kParked) && is_command(request, payload, fds);
   if (request.type == RequestType::prepare) return has_flags(0) && fds <= 1;
   if (!payload.empty()) return false;
   switch (request.type) {
@@ -75,6 +78,10 @@ bool is_well_formed(const Request& request, std::string_view payload, size_t fds
     case RequestType::create:
       return has_flags(kInBackground | kGated) && fds <= 1 && are_sane(request.limits);
     case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;
+    case RequestType::zygote:
+      return has_flags(kRenew | kRetire) && request.flags != (kRenew | kRetire) && fds == 0 &&
+             are_sane(request.limits);
+    case RequestType::park: return has_flags(kExecuted) && fds == 0;
     case RequestType::examine:
     case RequestType::kill:
     case RequestType::destroy: return has_flags(0) && fds == 0;

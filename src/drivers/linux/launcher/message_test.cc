@@ -41,6 +41,21 @@ TEST(Message, KnowsEachRequestInItsProperForm) {
   EXPECT_TRUE(is_well_formed(request_of(RequestType::kill), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::destroy), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::socket), "", 0));
+  EXPECT_TRUE(is_well_formed(request_of(RequestType::park), "", 0));
+  Request park = request_of(RequestType::park);
+  park.flags = kExecuted;
+  EXPECT_TRUE(is_well_formed(park, "", 0));
+  Request zygote = create_request();
+  zygote.type = RequestType::zygote;
+  for (const uint32_t what : {0u, uint32_t{kRenew}, uint32_t{kRetire}}) {
+    zygote.flags = what;
+    EXPECT_TRUE(is_well_formed(zygote, "", 0)) << what;
+  }
+  for (const uint32_t way : {kForked, kParked}) {
+    Request start = start_request(2, 1);
+    start.flags = way;
+    EXPECT_TRUE(is_well_formed(start, strings(4), 4));
+  }
   Request seal = request_of(RequestType::seal);
   seal.own_id = 1000;
   EXPECT_TRUE(is_well_formed(seal, "", 1));
@@ -52,8 +67,19 @@ TEST(Message, RefusesWhatNoTypeHas) {
   EXPECT_FALSE(is_well_formed(request_of(RequestType{99}), "", 0));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::kill), "", 1));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::destroy), "x", 0));
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::park), "", 1));
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::zygote), "", 0)) << "no limits";
   EXPECT_FALSE(is_well_formed(request_of(RequestType::prepare), "", 2));
   EXPECT_FALSE(is_well_formed(create_request(), "", 2));
+  Request zygote = create_request();
+  zygote.type = RequestType::zygote;
+  for (const uint32_t flags : {kRenew | kRetire, kRenew | kForked, 1u << 8}) {
+    zygote.flags = flags;
+    EXPECT_FALSE(is_well_formed(zygote, "", 0)) << flags;
+  }
+  Request park = request_of(RequestType::park);
+  park.flags = kRenew;
+  EXPECT_FALSE(is_well_formed(park, "", 0));
   Request socket = request_of(RequestType::socket);
   socket.flags = 1u << 31;
   EXPECT_FALSE(is_well_formed(socket, "", 0));

@@ -10,12 +10,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/forbidden_calls.h"
+#include "drivers/linux/launcher/report.h"
 
 namespace belljar::launcher {
 
@@ -114,19 +117,27 @@ const char* check_descriptors(const Posture& posture) {
   alignas(dirent64) char entries[1024];
   const Fd directory{::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!directory) return kName;
-  const ssize_t size = ::getdents64(directory.get(), entries, sizeof entries);
-  int expected = 0;
-  for (ssize_t at = 0; at < size;) {
-    const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-    at += entry->d_reclen;
-    if (entry->d_name[0] == '.') continue;
-    int fd = 0;
-    for (const char* digit = entry->d_name; *digit != '\0'; ++digit) fd = fd * 10 + (*digit - '0');
-    if (fd == directory.get()) continue;
-    if (fd > 2 && fd != posture.status) return kName;
-    ++expected;
+  const auto& allowed = posture.descriptors;
+  int standard = 0;
+  ssize_t size = 0;
+  while ((size = ::getdents64(directory.get(), entries, sizeof entries)) > 0) {
+    for (ssize_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      if (entry->d_name[0] == '.') continue;
+      int fd = 0;
+      for (const char* digit = entry->d_name; *digit != '\0'; ++digit)
+        fd = fd * 10 + (*digit - '0');
+      if (fd == directory.get()) continue;
+      if (fd <= 2) {
+        ++standard;
+      } else if (std::find(allowed.begin(), allowed.end(), fd) == allowed.end()) {
+        return kName;
+      }
+    }
   }
-  return expected == 4 ? nullptr : kName;
+  if (size < 0) return kName;
+  return standard == 3 ? nullptr : kName;
 }
 
 const char* check_namespaces(const Posture& posture) {
@@ -224,6 +235,14 @@ const char* find_difference(const Posture& posture) {
     if (const char* difference = check(posture)) return difference;
   }
   return nullptr;
+}
+
+int check_posture(const Posture& posture, int status) {
+  const char* const difference = find_difference(posture);
+  if (difference == nullptr) return 0;
+  char step[sizeof Report::step];
+  std::snprintf(step, sizeof step, "check the posture: %s", difference);
+  report_failure_and_exit(status, step, EPROTO);
 }
 
 }  // namespace belljar::launcher

@@ -26,7 +26,7 @@ struct Posture {
   Outside outside;
   SandboxLimits limits;
   bool cgroup_counts_processes;
-  int status;  // the only descriptor besides 0, 1 and 2
+  std::span<const int> descriptors;  // those there may be besides 0, 1 and 2
 };
 
 // One thing to look at: null if it is as it must be, otherwise a few words that name it.
@@ -35,5 +35,8 @@ std::span<const PostureCheck> posture_checks();
 
 // The first difference, or null. Takes some 0.1 ms; works under the seccomp filters.
 const char* find_difference(const Posture& posture);
+
+// The step of a containment sequence: a difference is reported on `status`, and the process ends.
+int check_posture(const Posture& posture, int status);
 
 }  // namespace belljar::launcher

@@ -43,7 +43,8 @@ Posture spoil_this_process() {
   ::setgroups(1, &group);
   raise_an_ambient_capability();
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-  Posture posture{{}, kLimits, true, -1};
+  EXPECT_GT(::dup(0), 2) << "a descriptor that nobody has allowed";
+  Posture posture{{}, kLimits, true, {}};
   look_outside(posture.outside);
   return posture;
 }

@@ -4,9 +4,8 @@
 #include <cstdint>
 
 // What belljar and the launcher say to each other: fixed structures over a SOCK_SEQPACKET pair, one
-// message per packet, descriptors as SCM_RIGHTS. The launcher treats every message as hostile:
-// lengths, counts and numbers are checked before use, and no text but argv, environment, the source
-// file's path and certificates for programs is in it.
+// message per packet, descriptors as SCM_RIGHTS. The launcher treats every message as hostile and
+// checks it before use. No text is in it but argv, environment, paths and certificates.
 namespace belljar::launcher {
 
 // The descriptor on which the launcher finds its end of the socket pair.
@@ -31,6 +30,8 @@ enum class RequestType : uint32_t {
          // namespace that belljar enters to be able to read what sandboxes write; and with a files
          // directory a second, a view of it that belljar can read there
   examine,  // try what sandboxes need of the kernel. The answer has `trials`
+  zygote,   // start one of `image` and `limits`, unless there is one. `sandbox` is its number
+  park,     // make this process ahead, to wait in the sandbox for a `start`: a copy of a zygote
 };
 
 // What `examine` tries, each in a child that is thrown away: see features.h.
@@ -61,9 +62,7 @@ enum class Trial : uint32_t {
 constexpr size_t kTrials = static_cast<size_t>(Trial::gate) + 1;
 
 struct SandboxLimits {
-  uint64_t memory;
-  uint64_t disk;
-  uint64_t inodes;
+  uint64_t memory, disk, inodes;
   uint32_t cpu_millis;  // 1000 = one processor
   uint32_t pids;
 };
@@ -73,6 +72,11 @@ enum RequestFlag : uint32_t {
   kListening = 1 << 1,     // socket: bound to 127.0.0.1 at a free port and listening
   kIpv6 = 1 << 2,          // socket: of this family; otherwise IPv4
   kGated = 1 << 3,         // create: with the network that sandbox/gate.h describes
+  kForked = 1 << 4,        // start: by a zygote, not by executing argv[0]
+  kParked = 1 << 5,        // start: by the process of that number, which is parked
+  kRenew = 1 << 6,         // zygote: another one, which takes the place of those there are
+  kRetire = 1 << 7,        // zygote: no other; those there are end
+  kExecuted = 1 << 8,      // park: Node.js, executed; not a copy
 };
 
 struct Request {
@@ -81,8 +85,7 @@ struct Request {
   uint64_t sandbox;
   uint64_t process;
   uint32_t image;
-  uint32_t argc;  // the payload: argc + envc strings and, with a source file, its path; each ends
-                  // with NUL
+  uint32_t argc;  // the payload: argc + envc strings[, the source's path]; each ends with NUL
   uint32_t envc;
   uint32_t flags;  // RequestFlag
   SandboxLimits limits;
@@ -91,10 +94,11 @@ struct Request {
 };
 
 enum class ReplyType : uint32_t {
-  done = 1,  // the request with this serial succeeded
-  failed,    // it did not: `step` and `error` say where and why
-  exited,    // a process ended (no serial)
-  died,      // a sandbox ended by itself: its init was killed (no serial)
+  done = 1,     // the request with this serial succeeded
+  failed,       // it did not: `step` and `error` say where and why
+  exited,       // a process ended (no serial)
+  died,         // a sandbox ended by itself: its init was killed (no serial)
+  zygote_died,  // one that was ready did, and nobody asked for that (no serial)
 };
 
 // The step that fails where the files directory's file system has no id-mapped mounts.
@@ -106,13 +110,11 @@ constexpr const char* kGateStep = "lead the network to the gate";
 // The step that fails with EUSERS where so many launchers run already that no ids are left.
 constexpr const char* kTakeSlotStep = "take a slot among the launchers";
 
-// The step that fails where every sandbox that there are ids for is there. As root there are more
-// than the settings allow.
+// The step that fails where every sandbox is there that there are ids for. Root always has some.
 constexpr const char* kTakeIdsStep = "take a block of user ids";
 constexpr unsigned kMostSandboxesOfUser = 2047;
 
-// Which way the launcher took where hosts differ. Sent with every answer; before the launcher is
-// set up there is none but kFactRoot.
+// Which way the launcher took where hosts differ, in every answer. Before it is set up: kFactRoot.
 enum Fact : uint32_t {
   kFactCgroupV2 = 1 << 0,    // limits are set in cgroup v2; otherwise v1
   kFactCgroupKill = 1 << 1,  // processes are killed with cgroup.kill; otherwise freezer and SIGKILL

@@ -28,6 +28,10 @@ void report_ready(int pipe) {
   send(pipe, {Report::ready, 0, 0, {}});
 }
 
+void report_begun(int pipe) {
+  send(pipe, {Report::begun, 0, 0, {}});
+}
+
 void report_ready(int socket, const std::vector<int>& fds) {
   Report report{Report::ready, 0, 0, {}};
   iovec part{&report, sizeof report};

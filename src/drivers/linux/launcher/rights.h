@@ -10,10 +10,13 @@
 
 namespace belljar::launcher {
 
+// More than any message has.
+constexpr size_t kMostRights = 16;
+
 // Room for the descriptors that travel with a message: SCM_RIGHTS.
 class Rights {
  public:
-  // `fds` are sent with the message. At most kMaxFds; the message must not outlive this object.
+  // `fds` are sent with the message. At most kMostRights; the message must not outlive this object.
   void attach(msghdr& message, const std::vector<int>& fds) {
     if (fds.empty()) return;
     const size_t size = sizeof(int) * fds.size();
@@ -49,7 +52,7 @@ class Rights {
   }
 
  private:
-  alignas(cmsghdr) char bytes_[CMSG_SPACE(sizeof(int) * kMaxFds)] = {};
+  alignas(cmsghdr) char bytes_[CMSG_SPACE(sizeof(int) * kMostRights)] = {};
 };
 
 }  // namespace belljar::launcher

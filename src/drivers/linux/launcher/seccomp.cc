@@ -1,16 +1,12 @@
 #include "drivers/linux/launcher/seccomp.h"
 
-#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include <cerrno>
 
 #include "base/fd.h"
 #include "drivers/linux/launcher/seccomp_policy.h"
-#include "drivers/linux/launcher/weak.h"
 
 namespace belljar::launcher {
 
@@ -52,12 +48,6 @@ int compile(const Context& context, std::vector<sock_filter>& program) {
   return ::pread(file.get(), program.data(), static_cast<size_t>(size), 0) == size ? 0 : EIO;
 }
 
-int load(const std::vector<sock_filter>& program) {
-  sock_fprog code{static_cast<unsigned short>(program.size()),
-                  const_cast<sock_filter*>(program.data())};
-  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &code) == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 int compile_filters(SeccompFilters& filters) {
@@ -78,12 +68,6 @@ int compile_filters(SeccompFilters& filters) {
   }
   if (const int error = compile(names, filters.names); error != 0) return error;
   return compile(arguments, filters.arguments);
-}
-
-int load_filters(const SeccompFilters& filters) {
-  const int error = is_left_out("seccomp arguments") ? 0 : load(filters.arguments);
-  if (error != 0 || is_left_out("seccomp names")) return error;
-  return load(filters.names);
 }
 
 }  // namespace belljar::launcher

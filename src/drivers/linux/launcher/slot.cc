@@ -1,9 +1,11 @@
 #include "drivers/linux/launcher/slot.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -59,6 +61,27 @@ Fd try_lock(int directory, const std::string& name, int flags) {
   return file;
 }
 
+bool has_locks(int directory) {
+  for (unsigned number = 0; number < kSlots; ++number) {
+    if (::faccessat(directory, name_of(number).c_str(), F_OK, 0) == 0) return true;
+  }
+  return false;
+}
+
+// One row per slot, one byte per processor. Read and written, never mapped: a mapping would be
+// shared with every sandbox's init, which is a copy of the launcher.
+constexpr const char* kLoad = "load";
+constexpr size_t kLoadRow = CPU_SETSIZE;
+
+void write_load(int file, unsigned number, const std::vector<unsigned>& programs_per_cpu) {
+  unsigned char row[kLoadRow] = {};
+  for (size_t cpu = 0; cpu < std::min(kLoadRow, programs_per_cpu.size()); ++cpu) {
+    row[cpu] = static_cast<unsigned char>(std::min(255u, programs_per_cpu[cpu]));
+  }
+  const auto at = static_cast<off_t>(number * kLoadRow);
+  [[maybe_unused]] const ssize_t ignored = ::pwrite(file, row, sizeof row, at);
+}
+
 }  // namespace
 
 int take_slot(const Place& place, Slot& slot, unsigned first) {
@@ -73,14 +96,37 @@ int take_slot(const Place& place, Slot& slot, unsigned first) {
     slot.lock = try_lock(slot.directory.get(), name_of(number), O_CREAT);
     slot.number = number;
     slot.first_id = place.first_id + (place.has_own_ids() ? number * slot.id_count : 0);
-    if (slot.lock) return 0;
+    if (!slot.lock) continue;
+    constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    slot.load.reset(::openat(slot.directory.get(), kLoad, kFlags, 0600));
+    publish_load(slot, {});  // somebody else's who had this slot may still be there
+    return 0;
   }
   return EUSERS;
 }
 
+void publish_load(const Slot& slot, const std::vector<unsigned>& programs_per_cpu) {
+  if (slot.load) write_load(slot.load.get(), slot.number, programs_per_cpu);
+}
+
+void add_load_of_others(const Slot& slot, std::vector<unsigned>& programs_per_cpu) {
+  unsigned char row[kLoadRow];
+  for (unsigned number = 0; slot.load && number < kSlots; ++number) {
+    const auto at = static_cast<off_t>(number * kLoadRow);
+    if (::pread(slot.load.get(), row, sizeof row, at) != sizeof row) return;
+    if (number == slot.number) continue;
+    for (size_t cpu = 0; cpu < std::min(kLoadRow, programs_per_cpu.size()); ++cpu) {
+      programs_per_cpu[cpu] += row[cpu];
+    }
+  }
+}
+
 void release_slot(Slot& slot) {
+  publish_load(slot, {});
   ::unlinkat(slot.directory.get(), name_of(slot.number).c_str(), 0);
   slot.lock.reset();
+  // The last one takes the file along. Whoever has just opened it has a hint less.
+  if (!has_locks(slot.directory.get())) ::unlinkat(slot.directory.get(), kLoad, 0);
 }
 
 void clean_free_slots(const Slot& own, Cgroups& cgroups) {
@@ -90,7 +136,9 @@ void clean_free_slots(const Slot& own, Cgroups& cgroups) {
     const Fd lock = try_lock(own.directory.get(), name, 0);
     if (!lock) continue;
     // What cannot be removed yet keeps its name, for a later start.
-    if (cgroups.remove_slot(number)) ::unlinkat(own.directory.get(), name.c_str(), 0);
+    if (!cgroups.remove_slot(number)) continue;
+    if (own.load) write_load(own.load.get(), number, {});
+    ::unlinkat(own.directory.get(), name.c_str(), 0);
   }
 }
 

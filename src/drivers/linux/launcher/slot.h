@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "base/fd.h"
 #include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/protocol.h"
@@ -28,12 +30,19 @@ struct Slot {
   unsigned ids_per_sandbox = kIdsPerSandbox;
   Fd directory;
   Fd lock;
+  Fd load;  // a file of all launchers: see publish_load()
 };
 
 // Takes the first free slot from number `first` on. 0 or an errno.
 int take_slot(const Place& place, Slot& slot, unsigned first);
 
 void release_slot(Slot& slot);
+
+// Launchers of one user bind programs to processors; so that two of them do not choose the same one
+// while another is idle, each says how many programs it has bound to which, and adds what the
+// others say. Only a hint: without it, as between users, each counts its own.
+void publish_load(const Slot& slot, const std::vector<unsigned>& programs_per_cpu);
+void add_load_of_others(const Slot& slot, std::vector<unsigned>& programs_per_cpu);
 
 // Removes what crashed launchers left behind in slots that nobody holds, as far as it is dead.
 void clean_free_slots(const Slot& own, Cgroups& cgroups);

@@ -1,21 +1,19 @@
 #include "drivers/linux/launcher/start.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "drivers/linux/launcher/confine.h"
 #include "drivers/linux/launcher/files.h"
+#include "drivers/linux/launcher/fork_request.h"
 #include "drivers/linux/launcher/posture.h"
+#include "drivers/linux/launcher/processors.h"
 #include "drivers/linux/launcher/report.h"
 
 namespace belljar::launcher {
@@ -41,38 +39,20 @@ int prefer_as_oom_victim(StartContext&) {
   return write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "900");
 }
 
-// So that a program may open /dev/stdout: the pipe then belongs to its own uid.
 int hand_over_stdio(StartContext& context) {
   for (const int fd : {context.input, context.output, context.errors}) {
-    // Only pipes without a name: a FIFO on some disk may be anybody's.
-    struct statfs info;
-    if (::fstatfs(fd, &info) != 0) return errno;
-    const unsigned node = context.ids.node_here;
-    if (info.f_type == PIPEFS_MAGIC && ::fchown(fd, node, node) != 0) return errno;
+    if (const int error = give_pipe(fd, context.ids.node_here)) return error;
   }
   return 0;
 }
 
-// The cgroup limits the time; the mask tells programs about it. libuv is said to read the cgroup's
-// limit, but Node 20 to 26 do so neither in v1 nor in v2. The mask also binds them, so a program
-// must not be put beside a busy one while another processor is idle.
 int pin(StartContext& context) {
-  cpu_set_t available;
-  if (::sched_getaffinity(0, sizeof available, &available) != 0) return errno;
-  // Among equals beginning with the one it runs on: the scheduler has just chosen it, and moving
-  // costs time.
-  const unsigned first = static_cast<unsigned>(std::max(0, ::sched_getcpu()));
-  std::vector<std::pair<unsigned, unsigned>> order;  // programs there, and how far it is from here
-  for (unsigned far = 0; far < CPU_SETSIZE; ++far) {
-    const unsigned cpu = (first + far) % CPU_SETSIZE;
-    if (CPU_ISSET(cpu, &available)) order.emplace_back(context.programs_per_cpu[cpu], far);
-  }
-  std::sort(order.begin(), order.end());
-  const size_t wanted = std::max(1u, (context.limits.cpu_millis + 999) / 1000);
-  order.resize(std::min(order.size(), wanted));
+  if (context.job >= 0) return 0;  // when it has its program
   cpu_set_t chosen;
-  CPU_ZERO(&chosen);
-  for (const auto& [programs, far] : order) CPU_SET((first + far) % CPU_SETSIZE, &chosen);
+  const unsigned here = static_cast<unsigned>(std::max(0, ::sched_getcpu()));
+  if (const int error =
+          choose_processors(context.programs_per_cpu, here, context.limits.cpu_millis, chosen))
+    return error;
   return result_of(::sched_setaffinity(0, sizeof chosen, &chosen));
 }
 
@@ -89,8 +69,8 @@ int enter_sandbox(StartContext& context) {
 
 int arrange_descriptors(StartContext& context) {
   // Out of the way first: any of them may have the number 0, 1 or 2.
-  int* const moved[] = {&context.input, &context.output, &context.errors, &context.status,
-                        &context.source};
+  int* const moved[] = {&context.input,  &context.output, &context.errors, &context.status,
+                        &context.source, &context.job,    &context.library};
   for (int* fd : moved) {
     if (*fd < 0) continue;
     *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 64);
@@ -99,10 +79,18 @@ int arrange_descriptors(StartContext& context) {
   if (::dup2(context.input, 0) < 0 || ::dup2(context.output, 1) < 0 ||
       ::dup2(context.errors, 2) < 0)
     return errno;
-  int keep[] = {0, 1, 2, context.status, context.source};
-  const size_t count = context.source < 0 ? 4 : 5;
-  std::sort(keep, keep + count);
-  return close_all_but(keep, count);
+  std::vector<int> keep{0, 1, 2};
+  if (context.job >= 0) {
+    if (::dup2(context.job, kParkedJobFd) < 0 || ::dup2(context.status, kParkedStatusFd) < 0 ||
+        ::dup2(context.library, kParkedLibraryFd) < 0)
+      return errno;
+    context.status = kParkedStatusFd;
+    keep.insert(keep.end(), {kParkedJobFd, kParkedLibraryFd});
+  }
+  keep.push_back(context.status);
+  if (context.source >= 0) keep.push_back(context.source);
+  std::sort(keep.begin(), keep.end());
+  return close_all_but(keep.data(), keep.size());
 }
 
 int start_session(StartContext&) {
@@ -133,25 +121,10 @@ int apply_landlock(StartContext&) {
   return restrict_files(abi);
 }
 
-// Written with the program's own rights, so that whatever waits at that path can only harm the
-// program itself; and to a file of its own, so that nothing there (a FIFO, a link to a device) can
-// hold this up.
+// With the program's own rights, so that whatever waits at that path can only harm the program
+// itself.
 int write_source(StartContext& context) {
-  if (context.source < 0) return 0;
-  if (::unlink(context.source_path) != 0 && errno != ENOENT) return errno;
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const Fd file{::open(context.source_path, kFlags, 0644)};
-  if (!file) return errno;
-  off_t at = 0;
-  struct stat info;
-  if (::fstat(context.source, &info) != 0) return errno;
-  while (at < info.st_size) {
-    const ssize_t sent =
-        ::sendfile(file.get(), context.source, &at, static_cast<size_t>(info.st_size - at));
-    if (sent < 0) return errno;
-    if (sent == 0) return EIO;
-  }
-  return 0;
+  return context.source < 0 ? 0 : replace_file(context.source_path, context.source);
 }
 
 int close_source(StartContext& context) {
@@ -165,12 +138,10 @@ int load_program_filters(StartContext& context) {
 
 int check(StartContext& context) {
   const bool by_cgroup = (context.cgroups.facts() & kFactPidsLimit) != 0;
-  const char* difference =
-      find_difference({context.outside, context.limits, by_cgroup, context.status});
-  if (difference == nullptr) return 0;
-  char step[sizeof Report::step];
-  std::snprintf(step, sizeof step, "check the posture: %s", difference);
-  report_failure_and_exit(context.status, step, EPROTO);
+  const int expected[] = {context.status, kParkedJobFd, kParkedLibraryFd};
+  const size_t count = context.job < 0 ? 1 : 3;
+  return check_posture({context.outside, context.limits, by_cgroup, {expected, count}},
+                       context.status);
 }
 
 int execute(StartContext& context) {

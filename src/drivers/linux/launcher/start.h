@@ -28,6 +28,9 @@ struct StartContext {
   int errors;
   int source;  // or -1
   int status;  // write end of the status pipe
+  // For one that waits for its program; otherwise -1. See fork_request.h.
+  int job = -1;
+  int library = -1;
   Outside outside{};
 };
 

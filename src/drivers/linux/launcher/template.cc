@@ -136,7 +136,15 @@ int write_etc(Build&) {
       {"timezone", "Etc/UTC\n"},
       {"os-release", "NAME=belljar\nID=belljar\nPRETTY_NAME=\"belljar sandbox\"\n"},
       {"shells", "/bin/sh\n/bin/bash\n"},
+      // What a Node.js runs once while it waits for its program: zygote/zygote.cjs.
+      {"belljar/package.json", "{\"type\":\"module\"}\n"},
+      {"belljar/rehearsal.js",
+       "import fs from 'node:fs';\nrehearsal.log('hello', fs.constants.O_RDONLY, { a: [1, 'b'] "
+       "});\n"
+       "await 0;\nsetTimeout(rehearsal.end, 1);\n"},
+      {"belljar/rehearsal.cjs", "const path = require('node:path');\nrehearsal.error(path.sep);\n"},
   };
+  if (::mkdirat(etc.get(), "belljar", 0755) != 0) return errno;
   for (const File& file : kFiles) {
     if (const int error = create_file_at(etc.get(), file.name, file.content, 0644)) return error;
   }

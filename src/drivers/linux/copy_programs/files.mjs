@@ -1,0 +1,20 @@
+// Files: promises, callbacks, streams, directories, links, errors.
+import { createReadStream, createWriteStream, readFile } from 'node:fs';
+import fs from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+await fs.mkdir('a/b', { recursive: true });
+await fs.writeFile('a/b/text', 'line\n'.repeat(50_000));
+await pipeline(createReadStream('a/b/text'), createWriteStream('a/copy'));
+await fs.symlink('copy', 'a/link');
+const handle = await fs.open('a/copy', 'r+');
+await handle.write('LINE', 5);
+await handle.truncate(20);
+await handle.close();
+console.log(await promisify(readFile)('a/link', 'utf8'), (await fs.stat('a/copy')).size, await fs.readlink('a/link'));
+console.log((await fs.readdir('a', { recursive: true })).sort());
+await Promise.all(Array.from({ length: 50 }, (_, i) => fs.appendFile(`a/${i}`, String(i))));
+console.log((await fs.readdir('a')).length);
+await fs.rm('a', { recursive: true });
+await fs.readFile('a/copy').catch(({ message, errno }) => console.log(message, errno));
+await fs.writeFile('/usr/x', '').catch(({ code }) => console.log(code));

@@ -1,0 +1,8 @@
+// UV_THREADPOOL_SIZE is looked at when the pool starts.
+// env: {"UV_THREADPOOL_SIZE": "2"}
+import { readdirSync } from 'node:fs';
+import { pbkdf2 } from 'node:crypto';
+import { promisify } from 'node:util';
+const before = readdirSync('/proc/self/task').length;
+await Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)('p', 's', 20_000, 8, 'sha256')));
+console.log(readdirSync('/proc/self/task').length - before);

@@ -1,0 +1,1 @@
+module.exports = { ['hid' + 'den']: 1 };

@@ -1,0 +1,4 @@
+// null that is thrown.
+// exit: 1
+// stderr: yes
+throw null;

@@ -1,0 +1,4 @@
+// undefined that is thrown.
+// exit: 1
+// stderr: yes
+throw undefined;

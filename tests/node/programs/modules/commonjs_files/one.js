@@ -1,0 +1,2 @@
+exports.early = true;
+exports.two = require('./two');

@@ -1,0 +1,1 @@
+module.exports = { seen: { ...require('./one') }, parent: module.parent.id };

@@ -1,0 +1,4 @@
+// SIGINT does, too.
+// exit: SIGINT
+setInterval(() => {}, 1000);
+process.kill(process.pid, 'SIGINT');

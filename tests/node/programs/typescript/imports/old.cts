@@ -1,0 +1,1 @@
+module.exports = { kind: 'common' as const, file: __filename };

@@ -1,0 +1,2 @@
+import { twice } from './lib.ts';
+export default twice('b');
