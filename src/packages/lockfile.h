@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "packages/dependency.h"
+
+namespace belljar::packages {
+
+// One package of a tree, where npm would put it.
+struct LockedPackage {
+  std::string path;       // "node_modules/a/node_modules/@scope/b"
+  std::string name;       // what the registry calls it; the path may end otherwise, by an alias
+  std::string version;    // "1.2.3"
+  std::string integrity;  // "sha512-…", one or several as npm writes them
+  std::string resolved;   // the address of its tarball, or "" if the registry is to say it
+  bool optional = false;  // the tree is whole without it
+  bool has_install_script = false;
+  std::map<std::string, std::string, std::less<>> bin;  // command → file of the package
+  std::vector<std::string> os, cpu, libc;               // as in package.json; empty: any
+  json::object entry;  // as it stands in package-lock.json, whole
+};
+
+// What a package-lock.json (version 3) says: which packages a set of dependencies means, where each
+// is, and the hash of each.
+struct Lockfile {
+  std::vector<Dependency> dependencies;  // of the root, sorted by name
+  std::vector<LockedPackage> packages;   // sorted by path
+
+  // Error{invalid} with what is wrong, for what is no lockfile, has a package without integrity or
+  // a path that is not one (`..`, absolute, not beneath node_modules), or one that is no package of
+  // a registry (a link, git, a file). The text may come from a client.
+  static Lockfile parse(std::string_view text);
+
+  // As npm would write it: the same keys in the same order, indented by two. Without addresses of
+  // registries, so that it means the same everywhere.
+  std::string serialize() const;
+};
+
+}  // namespace belljar::packages
