@@ -70,6 +70,23 @@ describe('a program that takes too much', () => {
     assert.ok(seen.started < 256, `${seen.started} processes`);
   });
 
+  test('a program that has all the processes it may have is compiled and collected as before', async () => {
+    const result = await server.run(`import { spawn } from 'node:child_process';
+      const children = [];
+      for (let refused = false; !refused; ) {
+        const child = spawn('sleep', ['30'], { stdio: 'ignore' });
+        child.on('error', () => {});
+        if (child.pid) children.push(child); else refused = true;
+      }
+      const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 6, 1, 4, 0, 65, 42, 11];
+      const module = await WebAssembly.compile(new Uint8Array(bytes));
+      const made = [];
+      for (let i = 0; i < 300; i++) made.push(new Array(10000).fill({ i }));
+      console.log(new WebAssembly.Instance(module).exports.f(), made.length, children.length > 100);
+      process.exit(0)`);
+    assert.equal(result.stdout, '42 300 true\n', result.text);
+  });
+
   for (const place of ['/tmp', '/workspace', '/home/node', '/dev/shm']) {
     test(`disk in ${place} gets ENOSPC`, async () => {
       const seen = await server.evaluate(`import fs from 'node:fs';

@@ -1,5 +1,6 @@
 #include "drivers/linux/zygote/worker_tasks.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace belljar::zygote {
@@ -42,18 +42,19 @@ class WorkerThreads {
   // Until nobody waits for a task any more.
   void drain() {
     std::unique_lock lock{mutex_};
+    while (threads_.empty() && !ready_.empty()) run_first(lock);
     nothing_awaited_.wait(lock, [this] { return awaited_ == 0; });
   }
 
   void rest() {
-    std::vector<std::thread> threads;
+    std::vector<pthread_t> threads;
     {
       const std::lock_guard lock{mutex_};
       resting_ = true;
       changed_.notify_all();
       threads.swap(threads_);
     }
-    for (std::thread& thread : threads) thread.join();
+    for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
     resting_ = false;
   }
 
@@ -77,8 +78,15 @@ class WorkerThreads {
     changed_.notify_one();
   }
 
+  // A program may have used up all the threads it may have. Then those that are there do the work,
+  // or whoever waits for it, or the next ones.
   void start() {
-    threads_.emplace_back([this] { run(); });
+    pthread_t thread{};
+    const auto body = [](void* self) -> void* {
+      static_cast<WorkerThreads*>(self)->run();
+      return nullptr;
+    };
+    if (::pthread_create(&thread, nullptr, body, this) == 0) threads_.push_back(thread);
   }
 
   void run() {
@@ -99,14 +107,18 @@ class WorkerThreads {
         --idle_;
         continue;
       }
-      Item item = std::move(ready_.front());
-      ready_.pop_front();
-      lock.unlock();
-      item.task->Run();
-      item.task.reset();
-      lock.lock();
-      if (item.is_awaited && --awaited_ == 0) nothing_awaited_.notify_all();
+      run_first(lock);
     }
+  }
+
+  void run_first(std::unique_lock<std::mutex>& lock) {
+    Item item = std::move(ready_.front());
+    ready_.pop_front();
+    lock.unlock();
+    item.task->Run();
+    item.task.reset();
+    lock.lock();
+    if (item.is_awaited && --awaited_ == 0) nothing_awaited_.notify_all();
   }
 
   std::mutex mutex_;
@@ -114,7 +126,7 @@ class WorkerThreads {
   std::condition_variable nothing_awaited_;
   std::deque<Item> ready_;
   std::multimap<Clock::time_point, std::unique_ptr<Task>> delayed_;
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
   size_t awaited_ = 0;
   size_t idle_ = 0;
   bool resting_ = false;
