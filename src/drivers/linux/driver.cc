@@ -63,7 +63,9 @@ LinuxDriver::LinuxDriver(const asio::any_io_executor& executor, LauncherProcess 
                [this](NodeKind kind) { return may_copy(kind); }},
       parking_{executor, client_},
       spares_{executor, clock_, bounds_of(ahead),
-              [this](SandboxSpec spec) { return make(std::move(spec), launcher::kInBackground); },
+              [this](SandboxSpec spec, Spares::Content content) {
+                return make(std::move(spec), launcher::kInBackground, content);
+              },
               [](const LinuxSandbox& sandbox) { return sandbox.is_stale(); }} {
   zygotes_.on_ready([this] {
     spares_.look_again();
@@ -152,7 +154,7 @@ Task<std::unique_ptr<Sandbox>> LinuxDriver::create(SandboxSpec spec) {
 Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_or_explain(SandboxSpec spec) {
   const bool is_tried = works_ && spec.network == Network::none;
   try {
-    co_return co_await make(std::move(spec), 0);
+    co_return co_await make(std::move(spec), 0, Spares::Content::empty);
   } catch (const Error& e) {
     if (is_tried) throw;
     fail_with(e.code(), with_fix(e.what(), client_->facts()));
@@ -167,13 +169,14 @@ void LinuxDriver::learn_from(const launcher::Reply& reply) {
   isolation_ = isolation_of_facts(reply);
 }
 
-Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags) {
+Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags,
+                                                      Spares::Content content) {
   auto sandbox = co_await make_without_copies(std::move(spec), flags);
   sandbox->set_copies(&zygotes_, &parking_, sandbox->kind());
   // Otherwise the first program that could be a copy wants it; not every sandbox runs one.
   if (zygotes_.are_required()) zygotes_.want(sandbox->kind());
   co_await zygotes_.settle(sandbox->kind());
-  if ((flags & launcher::kInBackground) != 0 || zygotes_.are_required()) co_await sandbox->park();
+  if (content == Spares::Content::node || zygotes_.are_required()) co_await sandbox->park();
   co_return sandbox;
 }
 
@@ -219,7 +222,7 @@ Task<Capabilities> LinuxDriver::probe() {
   std::optional<std::string> failure;
   SandboxSpec spec;
   try {
-    const auto sandbox = co_await make(std::move(spec), 0);
+    const auto sandbox = co_await make(std::move(spec), 0, Spares::Content::empty);
     co_await try_a_program(*sandbox);
     co_await sandbox->destroy();
   } catch (const Error& e) {

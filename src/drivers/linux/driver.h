@@ -42,7 +42,8 @@ class LinuxDriver final : public Driver {
  private:
   struct PreparedImage;
   Task<std::shared_ptr<PreparedImage>> prepare(std::string prefix);
-  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec, uint32_t flags);
+  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec spec, uint32_t flags,
+                                           Spares::Content content);
   Task<std::unique_ptr<LinuxSandbox>> make_without_copies(SandboxSpec spec, uint32_t flags);
   Task<bool> may_copy(NodeKind kind);
   Task<std::unique_ptr<LinuxSandbox>> make_or_explain(SandboxSpec spec);

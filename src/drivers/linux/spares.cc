@@ -130,6 +130,17 @@ bool Spares::is_busy() {
   return in_use >= bounds_.processors;
 }
 
+bool Spares::has_many_callers() {
+  forget_old_uses();
+  return uses_.size() > kFewCallersPerProcessor * bounds_.processors;
+}
+
+bool Spares::has_to_replace(const Kind& kind) const {
+  if (kind.failed || kind.no_better) return false;
+  return std::any_of(kind.ready.begin(), kind.ready.end(),
+                     [this](const auto& one) { return is_stale_(*one); });
+}
+
 void Spares::wake() {
   if (!std::exchange(working_, true)) tasks_.spawn("make spare sandboxes", work());
 }
@@ -147,6 +158,9 @@ Task<> Spares::work() {
       co_await add(kind->key);
     } else if (drop_one()) {
       co_await clock_.sleep_until(clock_.now() + kPause);
+    } else if (std::any_of(kinds_.begin(), kinds_.end(),
+                           [this](const Kind& kind) { return has_to_replace(kind); })) {
+      co_await clock_.sleep_until(clock_.now() + kYoung);  // there are many callers
     } else {
       break;
     }
@@ -156,7 +170,7 @@ Task<> Spares::work() {
   if (changed) log::debug("spare sandboxes: {} ready, of {} kinds", ready(), kinds_.size());
 }
 
-// One that lacks some, or has one to be replaced.
+// One that lacks some, or has one to be replaced and the time for it.
 Spares::Kind* Spares::next_to_add() {
   const std::vector<size_t> shares = share_out();
   auto share = shares.begin();
@@ -165,9 +179,7 @@ Spares::Kind* Spares::next_to_add() {
     kind.ready.remove_if([](const auto& sandbox) { return !sandbox->alive(); });
     if (kind.failed) continue;
     if (kind.ready.size() < most) return &kind;
-    const bool has_stale = std::any_of(kind.ready.begin(), kind.ready.end(),
-                                       [this](const auto& one) { return is_stale_(*one); });
-    if (has_stale && !kind.no_better && kind.ready.size() == most) return &kind;
+    if (kind.ready.size() == most && has_to_replace(kind) && !has_many_callers()) return &kind;
   }
   return nullptr;
 }
@@ -176,8 +188,9 @@ Task<> Spares::add(std::string key) {
   SandboxSpec spec = find(key)->spec;
   std::unique_ptr<LinuxSandbox> sandbox;
   const uint64_t looks = looks_;
+  const Content content = has_many_callers() ? Content::empty : Content::node;
   try {
-    sandbox = co_await make_(std::move(spec));
+    sandbox = co_await make_(std::move(spec), content);
   } catch (const Error& e) {
     log::debug("no spare sandbox: {}", e.what());  // the next caller makes its own, and sees why
   }
@@ -186,7 +199,7 @@ Task<> Spares::add(std::string key) {
   kind->failed = !sandbox;
   if (!sandbox) co_return;
   // Unless it has become so since it was asked for.
-  kind->no_better = is_stale_(*sandbox) && looks == looks_;
+  kind->no_better = is_stale_(*sandbox) && content == Content::node && looks == looks_;
   kind->demand.made();
   kind->ready.push_back(std::move(sandbox));
 }

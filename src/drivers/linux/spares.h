@@ -36,11 +36,15 @@ class Spares {
   static constexpr milliseconds kPause{4};
   static constexpr milliseconds kYoung{500};
   static constexpr milliseconds kPatience{50};
+  // A Node.js made ahead takes more processor time in all than one made when it is asked for. So
+  // while there were more callers than this within kYoung, spares are empty.
+  static constexpr size_t kFewCallersPerProcessor = 10;
 
-  using Make = std::function<Task<std::unique_ptr<LinuxSandbox>>(SandboxSpec)>;
+  enum class Content { empty, node };
+  using Make = std::function<Task<std::unique_ptr<LinuxSandbox>>(SandboxSpec, Content)>;
   using IsStale = std::function<bool(const LinuxSandbox&)>;
 
-  // `make` makes one; one that `is_stale` is replaced.
+  // `make` makes one; one that `is_stale` is replaced when there are few callers.
   Spares(asio::any_io_executor executor, Clock& clock, Bounds bounds, Make make, IsStale is_stale);
 
   // Says that a caller is being served until what is returned is let go of.
@@ -80,6 +84,8 @@ class Spares {
   std::vector<size_t> share_out() const;
   void forget_old_uses();
   bool is_busy();
+  bool has_many_callers();
+  bool has_to_replace(const Kind& kind) const;
   void wake();
   Task<> work();
   Task<> wait_for_quiet();

@@ -35,15 +35,16 @@ SandboxSpec kind(uint32_t pids) {
 struct World {
   World(const asio::any_io_executor& executor, Spares::Bounds bounds)
       : client{client_of(executor, launcher)},
-        spares{executor, clock, bounds, [this](SandboxSpec spec) { return make(std::move(spec)); },
+        spares{executor, clock, bounds,
+               [this](SandboxSpec, Spares::Content content) { return make(content); },
                [this](const LinuxSandbox& sandbox) { return stale.count(&sandbox) != 0; }} {}
 
-  Task<std::unique_ptr<LinuxSandbox>> make(SandboxSpec) {
+  Task<std::unique_ptr<LinuxSandbox>> make(Spares::Content content) {
     if (fails) fail(Code::exhausted, "no more");
     ++made;
     auto sandbox = std::make_unique<LinuxSandbox>(client, ++next);
     stale.erase(sandbox.get());  // it may be where another one was
-    if (makes_stale) stale.insert(sandbox.get());
+    if (makes_stale || content == Spares::Content::empty) stale.insert(sandbox.get());
     if (on_make) on_make();
     co_return sandbox;
   }
@@ -276,6 +277,25 @@ Task<> overtake(World& world) {
 }
 TEST(Spares, ThatAreOvertakenWhileTheyAreMadeAreReplaced) {
   check(overtake);
+}
+
+Task<> be_brief(World& world) {
+  const size_t many = Spares::kFewCallersPerProcessor * kUsual.processors + 1;
+  for (size_t i = 0; i < 10 * many; ++i) {
+    world.call(kind(1));
+    world.clock.advance(Spares::kYoung / (2 * many));
+    co_await World::turn();
+  }
+  const size_t ready = world.spares.ready();
+  EXPECT_EQ(world.stale.count(world.spares.take(kind(1)).get()), 1u) << "no time for more";
+  co_await world.advance(Spares::kYoung);
+  co_await world.settle();
+  EXPECT_GE(world.spares.ready(), ready);
+  for (size_t i = 0; i < ready; ++i)
+    EXPECT_EQ(world.stale.count(world.spares.take(kind(1)).get()), 0u) << "now there is";
+}
+TEST(Spares, AreEmptyWhileThereAreManyCallers) {
+  check(be_brief);
 }
 
 Task<> retry(World& world) {
