@@ -99,27 +99,36 @@ Task<Registry::Client*> Registry::client() {
   co_return client_.get();
 }
 
-Task<std::string> Registry::fetch_document(std::string package, net::ConnectionPool* connections) {
+Task<std::string> Registry::fetch_document(std::string package, DocumentDetail detail,
+                                           net::ConnectionPool* connections) {
   if (!is_package_name(package)) fail(Code::invalid, "that is not the name of a package");
+  std::string accept = "application/json";
+  if (detail == DocumentDetail::abbreviated)
+    accept = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8";
   RegistryAnswer answer =
-      co_await ask(package, path_of(package),
-                   "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8",
-                   kLargestDocument, connections);
+      co_await ask(package, path_of(package), std::move(accept), kLargestDocument, connections);
   check_status(answer.status, answer.host, "the package " + package);
   co_return std::move(answer.body);
 }
 
-Task<std::string> Registry::raw_document(std::string package, net::ConnectionPool* connections) {
+Task<std::string> Registry::raw_document(std::string package, DocumentDetail detail,
+                                         net::ConnectionPool* connections) {
   try {
-    co_return co_await fetch_document(package, connections);
+    co_return co_await fetch_document(package, detail, connections);
   } catch (const Error& error) {
     if (error.code() != Code::unavailable) throw;
   }
-  co_return co_await fetch_document(package, connections);
+  co_return co_await fetch_document(package, detail, connections);
+}
+
+Task<std::string> Registry::address_of(std::string package) {
+  const Client& client = *co_await this->client();
+  const net::Url& url = client.config.registry_for(package);
+  co_return url.scheme + "://" + net::authority(url) + url.target;
 }
 
 Task<PackageDocument> Registry::document(std::string package) {
-  std::string body = co_await fetch_document(package, nullptr);
+  std::string body = co_await fetch_document(package, DocumentDetail::abbreviated, nullptr);
   auto parse = [package, body = std::move(body)] { return parse_document(package, body); };
   co_return co_await run_blocking(std::move(parse));
 }

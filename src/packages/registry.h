@@ -23,6 +23,9 @@ struct RegistryAnswer {
   std::string body;
 };
 
+// full: with the times of publication and much else that installing does not need.
+enum class DocumentDetail { abbreviated, full };
+
 // A client of the npm registry that the operator's npm uses. The configuration and the certificates
 // are read on first use, so making one costs nothing and never fails. Belongs to the loop.
 //
@@ -52,7 +55,11 @@ class Registry {
   Task<bool> same_registry(std::string package, std::string other);
 
   // The document as the registry sent it. Tried twice if the connection breaks.
-  Task<std::string> raw_document(std::string package, net::ConnectionPool* connections);
+  Task<std::string> raw_document(std::string package, DocumentDetail detail,
+                                 net::ConnectionPool* connections);
+
+  // The registry that serves this package, as a URL.
+  Task<std::string> address_of(std::string package);
 
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
@@ -68,7 +75,8 @@ class Registry {
  private:
   struct Client;
   Task<Client*> client();
-  Task<std::string> fetch_document(std::string package, net::ConnectionPool* connections);
+  Task<std::string> fetch_document(std::string package, DocumentDetail detail,
+                                   net::ConnectionPool* connections);
   Task<Fd> download_once(const PackageVersion& version, std::string directory,
                          const DownloadProgress& progress, net::ConnectionPool* connections);
 

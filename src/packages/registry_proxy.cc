@@ -114,7 +114,8 @@ void RegistryProxy::count(uint64_t bytes) {
 }
 
 Task<std::string> RegistryProxy::fetch_document(std::string package) {
-  std::string body = co_await registry_.raw_document(package, &connections_);
+  std::string body =
+      co_await registry_.raw_document(package, DocumentDetail::abbreviated, &connections_);
   count(body.size());
   const std::string base = url_.substr(0, url_.size() - 1) + std::string{kTarballs};
   auto work = [package, base, body = std::move(body)] {
