@@ -68,8 +68,8 @@ Task<std::optional<T>> with_timeout(std::chrono::steady_clock::duration limit, T
   // `||` waits for the first success, so one that fails would wait for the timer: settle it first.
   auto result = co_await (settle(std::move(task)) || sleep_at_most(limit));
   if (result.index() == 1) {
-    const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
-    if (cancelled == asio::cancellation_type::none) co_return std::nullopt;
+    const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() == asio::cancellation_type::none) co_return std::nullopt;
     throw boost::system::system_error{asio::error::operation_aborted};
   }
   Settled<T>& settled = std::get<0>(result);

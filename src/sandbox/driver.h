@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/task.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/command.h"
@@ -44,6 +45,15 @@ class Sandbox {
   // programs: use it through files/directory.h only. A host directory at /workspace/files cannot
   // be reached through it.
   virtual int workspace() const = 0;
+
+  // Has programs, also those that run already, find the packages of `directory`, one of the host (a
+  // handle, O_PATH), in /workspace/node_modules, in place of those that were mounted there before.
+  // To programs they are their own files, which they may change, remove and add to (or only add to
+  // node_modules itself, where the host cannot do better); `directory` stays as it is, and changes
+  // go when other packages are mounted. It must not change while it is mounted, and be beneath
+  // belljar's data directory: else Error{denied}. Error{invalid} if a program has made something of
+  // that name that is no directory, Error{unavailable} while others are being mounted.
+  virtual Task<> mount_packages(std::shared_ptr<const Fd> directory) = 0;
 
   // A TCP connection to a port inside, as a stream socket that does not block. Error{unavailable}
   // if nothing accepts there.

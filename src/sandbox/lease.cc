@@ -102,6 +102,16 @@ Task<RunResult> Lease::run(Command command, RunLimits limits, LiveOutput live) {
   co_return result;
 }
 
+Task<> Lease::mount_packages(std::shared_ptr<const Fd> directory) {
+  if (!live_->stop_reason.empty()) co_return;
+  try {
+    co_await live_->sandbox->mount_packages(directory);
+    live_->packages = std::move(directory);
+  } catch (const Error&) {
+    if (live_->stop_reason.empty()) throw;
+  }
+}
+
 Task<std::string> Lease::stopped() const {
   const std::shared_ptr<LiveSandbox> live = live_;
   const auto executor = co_await asio::this_coro::executor;

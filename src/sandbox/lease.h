@@ -41,11 +41,13 @@ struct LiveSandbox {
   std::map<uint16_t, std::shared_ptr<Attachment>> ports;  // published on the host
   // Of these, see Lease::spare_ports().
   std::shared_ptr<std::set<uint16_t>> spare_ports = std::make_shared<std::set<uint16_t>>();
-  std::map<std::string, std::string> environment;  // see Lease::environment()
-  std::shared_ptr<Connectivity> connectivity;      // the way out; null: there is none
-  std::shared_ptr<files::TrackedFiles> files;      // once somebody asked for it
-  std::string stop_reason;                         // not empty: it is being stopped or gone
-  std::shared_ptr<Event> on_stop;                  // once somebody waits for that
+  std::map<std::string, std::string> environment;   // see Lease::environment()
+  std::shared_ptr<Connectivity> connectivity;       // the way out; null: there is none
+  std::shared_ptr<files::TrackedFiles> files;       // once somebody asked for it
+  std::shared_ptr<const Fd> packages;               // those that are mounted
+  std::map<std::string, std::string> dependencies;  // see Lease::dependencies()
+  std::string stop_reason;                          // not empty: it is being stopped or gone
+  std::shared_ptr<Event> on_stop;                   // once somebody waits for that
 
   // Ends what belongs to the sandbox, and lets go of its files, before the sandbox itself.
   Task<> stop_attachments();
@@ -88,6 +90,9 @@ class Lease {
   // Variables that every program of the sandbox finds unless its command sets them itself.
   std::map<std::string, std::string>& environment() const { return live_->environment; }
 
+  // Names and versions of the packages that programs of the sandbox have asked for so far.
+  std::map<std::string, std::string>& dependencies() const { return live_->dependencies; }
+
   // The sandbox's way out; null if it has none. It ends with the sandbox.
   const std::shared_ptr<Connectivity>& connectivity() const { return live_->connectivity; }
   void set_connectivity(std::shared_ptr<Connectivity> way);
@@ -103,6 +108,10 @@ class Lease {
   // run_program() that knows why a sandbox was stopped: a stop before or during the run is the
   // outcome `cancelled` with a stop_reason, never an Error of the driver.
   Task<RunResult> run(Command command, RunLimits limits, LiveOutput live);
+
+  // See Sandbox::mount_packages(). If the sandbox is stopped before or meanwhile, that is no error
+  // here either: the run that the packages are for says so.
+  Task<> mount_packages(std::shared_ptr<const Fd> directory);
 
   // Ends when the sandbox is stopped: why. For work elsewhere that is done for this sandbox.
   Task<std::string> stopped() const;

@@ -5,6 +5,9 @@
 #include <optional>
 
 #include "base/fake_clock.h"
+#include "base/posix.h"
+#include "base/testing.h"
+#include "drivers/fake/driver.h"
 
 namespace belljar {
 namespace {
@@ -38,6 +41,41 @@ TEST(Lease, GivesProgramsThatRunAtTheSameTimeDifferentNumbers) {
   first.reset();
   Lease third{live, clock};
   EXPECT_EQ(third.source_slot(), 1);
+}
+
+Task<bool> is_refused(Lease& lease, std::shared_ptr<const Fd> packages) {
+  try {
+    co_await lease.mount_packages(std::move(packages));
+  } catch (const Error&) {
+    co_return true;
+  }
+  co_return false;
+}
+
+Task<> mount_packages() {
+  const FakeClock clock;
+  FakeDriver driver{co_await asio::this_coro::executor};
+  const auto live = live_sandbox();
+  SandboxSpec spec;
+  live->sandbox = co_await driver.create(std::move(spec));
+  Lease lease{live, clock};
+  const auto packages = std::make_shared<const Fd>(open_directory("/etc/default"));
+  EXPECT_FALSE(co_await is_refused(lease, packages));
+  EXPECT_EQ(driver.packages(), std::vector<std::string>{"/etc/default"});
+
+  Command command;
+  command.argv = {"/bin/sh", "-c", "remove node_modules\nsave node_modules a file"};
+  const RunLimits limits;
+  co_await lease.run(std::move(command), limits, nullptr);
+  EXPECT_TRUE(co_await is_refused(lease, packages));
+
+  live->stop_reason = "the sandbox was stopped";
+  co_await live->sandbox->destroy();
+  EXPECT_FALSE(co_await is_refused(lease, packages)) << "the run that follows will say so";
+  EXPECT_EQ(driver.packages().size(), 1u);
+}
+TEST(Lease, MountsPackagesUnlessTheSandboxIsStopped) {
+  run(mount_packages());
 }
 
 }  // namespace

@@ -202,12 +202,14 @@ CALL(fchmod, int, "chmod", (int fd, mode_t mode), (fd, mode))
 CALL(fchmodat, int, "chmod", (int directory, const char* path, mode_t mode, int flags),
      (directory, path, mode, flags))
 CALL(fchown, int, "chown", (int fd, uid_t user, gid_t group), (fd, user, group))
+CALL(chown, int, "chown", (const char* path, uid_t user, gid_t group), (path, user, group))
 CALL(fchownat, int, "chown", (int directory, const char* path, uid_t user, gid_t group, int flags),
      (directory, path, user, group, flags))
 CALL(ftruncate, int, "ftruncate", (int fd, off_t size), (fd, size))
 CALL(fsync, int, "fsync", (int fd), (fd))
 CALL(flock, int, "flock", (int fd, int operation), (fd, operation))
 CALL(chdir, int, "chdir", (const char* path), (path))
+CALL(fchdir, int, "chdir", (int directory), (directory))
 
 // Descriptors
 
@@ -288,6 +290,8 @@ WRAP(_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteI
       thread, state, depend);
 }
 CALL(fork, pid_t, "clone", (), ())
+CALL(clone, int, "clone", (int (*function)(void*), void* stack, int flags, void* argument),
+     (function, stack, flags, argument))
 CALL(waitpid, pid_t, "wait", (pid_t pid, int* status, int options), (pid, status, options))
 CALL(wait4, pid_t, "wait", (pid_t pid, int* status, int options, rusage* usage),
      (pid, status, options, usage))

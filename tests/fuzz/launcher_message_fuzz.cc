@@ -45,6 +45,7 @@ void check(Message& message) {
     expect(!accepted || may_have_text || message.payload.empty(), "only two have text");
     expect(!accepted || request.type != RequestType::create || request.limits.memory > 0,
            "a sandbox is limited");
+    expect(!accepted || request.type != RequestType::mount || fds == 1, "packages are a directory");
     const uint32_t both = kRenew | kRetire;
     expect(!accepted || request.type != RequestType::zygote || (request.flags & both) != both,
            "a zygote is either renewed or retired");

@@ -60,6 +60,22 @@ class FakeSandbox final : public Sandbox {
     return workspace_.get();
   }
 
+  Task<> mount_packages(std::shared_ptr<const Fd> directory) override {
+    if (ended_) fail(Code::not_found, "mount packages: the sandbox is gone");
+    const std::string handle = fmt::format("/proc/self/fd/{}", directory->get());
+    const std::string path = std::filesystem::read_symlink(handle);
+    const std::filesystem::path place = world_.make_workspace() + "/node_modules";
+    const auto status = std::filesystem::symlink_status(place);
+    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+      fail(Code::invalid, "mount packages: node_modules is no directory");
+    }
+    // Nobody else sees this directory, so a copy is as good as a mount.
+    std::filesystem::remove_all(place);
+    std::filesystem::copy(path, place, std::filesystem::copy_options::recursive);
+    driver_.packages_.push_back(path);
+    co_return;
+  }
+
   Task<Fd> connect(uint16_t port) override {
     if (ended_ || !world_.ports.contains(port)) {
       fail(Code::unavailable, "nothing accepts connections on port {}", port);

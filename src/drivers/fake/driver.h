@@ -39,6 +39,7 @@ class FakeDriver final : public Driver {
   // Everything it was ever asked for, in order.
   const std::vector<SandboxSpec>& specs() const { return specs_; }
   const std::vector<Command>& commands() const { return commands_; }
+  const std::vector<std::string>& packages() const { return packages_; }  // the directories' paths
 
  private:
   friend class FakeSandbox;
@@ -50,6 +51,7 @@ class FakeDriver final : public Driver {
   std::vector<class FakeSandbox*> sandboxes_;  // the live ones
   std::vector<SandboxSpec> specs_;
   std::vector<Command> commands_;
+  std::vector<std::string> packages_;
 };
 
 }  // namespace belljar

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace belljar {
 
@@ -100,6 +101,28 @@ void FakeProgram::end(Outcome::Kind kind, int code) {
   ended_.set();
 }
 
+// False if that is no such order.
+bool FakeProgram::work_on_files(std::string_view order, const std::string& operand) {
+  constexpr std::string_view kOrders[] = {"save", "show", "remove", "link"};
+  if (std::find(std::begin(kOrders), std::end(kOrders), order) == std::end(kOrders)) return false;
+  const size_t end = std::min(operand.find(' '), operand.size());
+  const std::filesystem::path path = world_.make_workspace() + "/" + operand.substr(0, end);
+  const std::string text = operand.substr(std::min(end + 1, operand.size()));
+  if (order == "save") {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path} << text;
+  } else if (order == "show") {
+    std::ifstream file{path};
+    const std::string content{std::istreambuf_iterator<char>{file}, {}};
+    print(Stream::out, (file ? content : "(none)") + "\n");
+  } else if (order == "remove") {
+    std::filesystem::remove_all(path);
+  } else {
+    std::filesystem::create_symlink(text, path);
+  }
+  return true;
+}
+
 // False if the program has to wait at this line.
 bool FakeProgram::execute(std::string_view line) {
   const size_t space = std::min(line.find(' '), line.size());
@@ -133,11 +156,8 @@ bool FakeProgram::execute(std::string_view line) {
     print(Stream::out, (command_.source ? command_.source->path : "none") + "\n");
   } else if (order == "touch") {
     world_.files.insert(operand);
-  } else if (order == "save") {
-    const size_t end = std::min(operand.find(' '), operand.size());
-    const std::string path = world_.make_workspace() + "/" + operand.substr(0, end);
-    std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
-    std::ofstream{path} << operand.substr(std::min(end + 1, operand.size()));
+  } else if (work_on_files(order, operand)) {
+    return true;
   } else if (order == "listen") {
     const std::string port = operand == "$PORT" ? command_.env["PORT"] : operand;
     world_.ports.insert(static_cast<uint16_t>(std::atoi(port.c_str())));

@@ -33,7 +33,8 @@ struct FakeWorld {
 //   args              source            argv after the file, one per line; the file's path
 //   touch FILE        exists FILE       makes a file of the sandbox; prints true or false
 //   await FILE                          waits until there is one
-//   save PATH TEXT                      writes a real file beneath the workspace
+//   save PATH TEXT    show PATH         writes a real file beneath the workspace; prints one
+//   remove PATH       link PATH TARGET  removes one, or a directory; makes a symbolic link
 //   listen PORT       listen $PORT      accepts connections; each is greeted with "port PORT\n"
 //   processes                           how many others run in the sandbox
 //   fork FILE                           starts a child that hangs after making the file
@@ -61,6 +62,7 @@ class FakeProgram {
 
  private:
   bool execute(std::string_view line);
+  bool work_on_files(std::string_view order, const std::string& operand);
   void print(Stream stream, std::string_view bytes);
   void end(Outcome::Kind kind, int code);
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <string_view>
+
 #include "base/connect.h"
 #include "base/log.h"
 #include "base/posix.h"
@@ -147,7 +149,9 @@ Task<> LinuxSandbox::park() {
   // If another takes its place meanwhile, this counts as a copy of the old one, which is on the
   // safe side.
   parked_from_ = zygotes_ == nullptr ? 0 : zygotes_->current(kind_);
-  if (is_executed_ || can_park()) co_await parking_->park(id_, next_process_++, parked_, flags);
+  if (!is_executed_ && !can_park()) co_return;
+  const uint64_t process = next_process_++;
+  co_await parking_->park(id_, process, parked_, flags);
 }
 
 // Where a second program runs, a third one is to be expected. What is called has no more to do with
@@ -175,6 +179,28 @@ Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
   auto answer =
       co_await client_->ask(request, std::string{}, std::move(no_fds), "reach the sandbox");
   co_return std::move(answer.fds[0]);
+}
+
+Task<> LinuxSandbox::mount_packages(std::shared_ptr<const Fd> directory) {
+  if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
+  launcher::Request request{};
+  request.type = launcher::RequestType::mount;
+  request.sandbox = id_;
+  std::vector<int> fds{directory->get()};
+  try {
+    co_await client_->ask(request, std::string{}, std::move(fds), "mount packages");
+  } catch (const Error& e) {
+    if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
+    const std::string_view what = e.what();
+    const bool is_place = what.find(launcher::kPackagesPlaceStep) != std::string_view::npos;
+    if (is_place && e.code() == Code::unavailable) {  // otherwise the sandbox is full, for example
+      fail(Code::invalid,
+           "packages cannot be mounted at /workspace/node_modules: a program of this sandbox has "
+           "made something of that name that is no directory; remove or rename it, or use a new "
+           "sandbox");
+    }
+    throw;
+  }
 }
 
 Task<Fd> LinuxSandbox::connect(uint16_t port) {

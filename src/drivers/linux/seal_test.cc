@@ -27,7 +27,7 @@ class SealedLauncher : public testing::Test {
  protected:
   SealedLauncher() {
     if (::mkdtemp(root_.data()) == nullptr) fail_errno(errno, "make a directory");
-    for (const char* name : {"/data/runtime", "/files", "/others"})
+    for (const char* name : {"/data/runtime", "/data/node_modules", "/files", "/others"})
       std::filesystem::create_directories(root_ + name);
     data_ = open_directory(root_ + "/data");
     files_ = open_directory(root_ + "/files");
@@ -66,6 +66,14 @@ class SealedLauncher : public testing::Test {
     return ask(request, directory.get());
   }
 
+  int mount(const std::string& packages, uint64_t sandbox = 1) const {
+    Request request{};
+    request.type = RequestType::mount;
+    request.sandbox = sandbox;
+    const Fd directory = open_directory(packages);
+    return ask(request, directory.get());
+  }
+
   std::string root_ = "/var/tmp/belljar-seal-XXXXXX";
   Fd data_;
   Fd files_;
@@ -87,6 +95,18 @@ TEST_F(SealedLauncher, GivesSandboxesTheFilesDirectoryAndNoOther) {
   EXPECT_EQ(create_with(root_ + "/others"), EPERM);
   EXPECT_EQ(create_with(root_), EPERM) << "it contains the right one";
   EXPECT_EQ(create_with(root_ + "/files"), 0);
+}
+
+TEST_F(SealedLauncher, MountsPackagesOfTheDataDirectoryOnly) {
+  EXPECT_EQ(prepare(root_ + "/data/runtime"), 0);
+  EXPECT_EQ(create_with(root_ + "/files"), 0);
+  EXPECT_EQ(mount("/etc"), EPERM);
+  EXPECT_EQ(mount(root_ + "/others"), EPERM);
+  EXPECT_EQ(mount(root_ + "/files"), EPERM);
+  EXPECT_EQ(mount(root_), EPERM) << "it contains the right one";
+  EXPECT_EQ(mount(root_ + "/data"), EPERM) << "there is more than packages in it";
+  EXPECT_EQ(mount(root_ + "/data/node_modules"), 0);
+  EXPECT_EQ(mount(root_ + "/data/node_modules", 2), ESRCH) << "no such sandbox";
 }
 
 TEST_F(SealedLauncher, CannotBeSealedAgain) {

@@ -135,6 +135,12 @@ int Cgroups::enter_sandbox(uint64_t sandbox) const {
   return 0;
 }
 
+int Cgroups::enter_memory(uint64_t sandbox) const {
+  const Hierarchy* const hierarchy = with(memory);
+  if (hierarchy == nullptr || hierarchy->v2) return 0;
+  return enter_v1(hierarchy->slot.get(), name_of(sandbox));
+}
+
 std::string Cgroups::group_of(size_t hierarchy, uint64_t sandbox, uint64_t process) const {
   if (hierarchy == tree_) return name_of(sandbox, process);
   return hierarchies_[hierarchy].per_sandbox() ? name_of(sandbox) : ".";

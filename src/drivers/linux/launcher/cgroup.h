@@ -46,6 +46,7 @@ class Cgroups {
   int open_process(uint64_t sandbox, uint64_t process, Fd& result) const;
   int enter_sandbox(uint64_t sandbox) const;
   int enter_process(uint64_t sandbox, uint64_t process) const;
+  int enter_memory(uint64_t sandbox) const;  // of v1 groups only that in which memory is counted
 
   // For a zygote's copies, which enter with the rights of `id`: lets it put processes into this
   // group, and opens what they enter v1 groups with.

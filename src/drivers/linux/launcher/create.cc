@@ -245,6 +245,11 @@ void create_sandbox(CreateContext context) {
     report_failure_and_exit(context.status, "write the id maps", error);
   }
   [[maybe_unused]] const ssize_t ignored = ::write(maps[1], "m", 1);
+  Fd ids;
+  // If that fails it is made, or reported, when it is needed.
+  if (context.packages &&
+      make_owner_map(context.place.proc.get(), *context.packages, context.ids.node, ids) == 0)
+    report_mapped(context.status, ids.get());
   ::_exit(0);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
+
 #include "base/fd.h"
 #include "drivers/linux/launcher/cgroup.h"
 #include "drivers/linux/launcher/confine.h"
+#include "drivers/linux/launcher/id_map.h"
 #include "drivers/linux/launcher/place.h"
 #include "drivers/linux/launcher/proc.h"
 #include "drivers/linux/launcher/seccomp.h"
@@ -40,6 +43,8 @@ struct CreateContext {
   bool in_background = false;
   bool gated = false;  // with a network that leads to a gate; otherwise to nowhere
   Gate gate;           // once it is open
+  // Whose packages it may be given later. The map for their mount is made ahead, while init works.
+  std::optional<Owner> packages;
 };
 
 // Runs in a forked child of the launcher and does not return: enters the cgroups, the owner

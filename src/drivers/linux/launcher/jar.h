@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/fd.h"
@@ -57,7 +58,11 @@ struct Jar {  // one sandbox
   SandboxIds ids;
   pid_t init = 0;
   Fd init_pidfd;
-  Fd status;         // while it is being made
+  Fd status;    // while it is being made
+  Fd mounting;  // the status of a helper that brings packages, while there is one
+  uint32_t mount_serial = 0;
+  std::optional<Owner> packages_owner;
+  Fd packages_map;   // that of this owner, if there is one
   Fd out_of_memory;  // signalled when it is; see Cgroups
   bool ready = false;
   bool doomed = false;  // to be destroyed as soon as that is possible
@@ -66,7 +71,7 @@ struct Jar {  // one sandbox
   std::map<uint64_t, std::unique_ptr<Program>> programs;
   std::vector<uint64_t> leftovers;  // ended programs whose children may live on
 
-  bool is_quiet() const { return !status && programs.empty() && !doomed; }
+  bool is_quiet() const { return !status && !mounting && programs.empty() && !doomed; }
 };
 
 }  // namespace belljar::launcher

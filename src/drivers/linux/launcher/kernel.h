@@ -1,6 +1,8 @@
 #pragma once
 
+#include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,8 +38,17 @@ inline int fsconfig(int context, unsigned command, const char* key, const char* 
   return static_cast<int>(::syscall(SYS_fsconfig, context, command, key, value, 0));
 }
 
-inline int fsmount(int context) {
-  return static_cast<int>(::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0));
+inline int fsmount(int context, unsigned attributes = 0) {
+  return static_cast<int>(::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes));
+}
+
+// A handle of a directory, without following anything on the way: not even what replaces it
+// meanwhile.
+inline int open_directory_beneath(int directory, const char* path) {
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof how));
 }
 
 inline int pidfd_open(pid_t pid) {

@@ -72,6 +72,7 @@ int Launcher::run() {
     };
     for (Jar* const jar : busy_jars()) {
       watch(jar->status, {jar, nullptr, nullptr});
+      watch(jar->mounting, {jar, nullptr, nullptr});
       for (const auto& [number, program] : jar->programs)
         watch(program->status, {jar, program.get(), nullptr});
     }
@@ -91,6 +92,8 @@ int Launcher::run() {
         on_zygote(*what.zygote);
       } else if (what.program != nullptr) {
         on_program_status(*what.program);
+      } else if (waits[first + i].fd == what.jar->mounting.get()) {
+        on_mount_status(*what.jar);
       } else {
         on_jar_status(*what.jar);
       }
@@ -133,6 +136,7 @@ void Launcher::handle(Message& message) {
     case RequestType::examine: return examine(message.request);
     case RequestType::zygote: return make_zygote(message.request);
     case RequestType::park: return park(message.request);
+    case RequestType::mount: return mount(message);
   }
 }
 
@@ -197,6 +201,7 @@ void Launcher::create(const Message& message) {
   jar->limits = request.limits;
   jar->id_block = block;
   jar->ids = ids_for(block, with_files);
+  jar->packages_owner = packages_owner_;
   int status[2] = {-1, -1};
   int error = cgroups_.create_sandbox(request.sandbox, request.limits);
   const char* step = "create the cgroups";
@@ -213,7 +218,8 @@ void Launcher::create(const Message& message) {
   if (error == 0 && helper == 0) {
     create_sandbox({cgroups_, base->second, masks_, filters_, place_, owner_.get(), jar->ids,
                     request.sandbox, request.limits, status[1], files.get(), -1, full_proc_,
-                    (request.flags & kInBackground) != 0, (request.flags & kGated) != 0, Gate{}});
+                    (request.flags & kInBackground) != 0, (request.flags & kGated) != 0, Gate{},
+                    packages_owner_});
   }
   jar->status.reset(status[0]);
   if (status[1] >= 0) ::close(status[1]);

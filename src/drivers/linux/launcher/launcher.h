@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -64,10 +65,12 @@ class Launcher {
   void kill_program(Jar& jar, uint64_t process);
   void destroy(const Request& request);
   void socket(const Request& request);
+  void mount(const Message& message);
   void examine(const Request& request) const;
 
   void on_jar_status(Jar& jar);
   void on_program_status(Program& program);
+  void on_mount_status(Jar& jar);
   void on_out_of_memory();
   void kill_for_memory(Jar& jar);
   bool needs_watchdog() const;
@@ -124,6 +127,7 @@ class Launcher {
   Fd zygote_library_ = open_zygote_library();
   // Copies that ended before their zygote could tell their pid.
   std::map<pid_t, std::pair<int, rusage>> unclaimed_;
+  std::optional<Owner> packages_owner_;  // once any were mounted
   uint64_t next_look_ = 0;  // of watch_memory(), in milliseconds of the clock that never goes back
   std::vector<bool> id_blocks_;
   unsigned next_id_block_ = 1;

@@ -21,9 +21,13 @@ namespace belljar::launcher {
 
 void Launcher::on_jar_status(Jar& jar) {
   Report report{};
-  std::vector<Fd> gate;
-  const ssize_t size = receive_report(jar.status.get(), report, gate);
+  std::vector<Fd> fds;
+  const ssize_t size = receive_report(jar.status.get(), report, fds);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size == sizeof report && report.kind == Report::mapped) {
+    if (!fds.empty()) jar.packages_map = std::move(fds[0]);
+    return;
+  }
   if (size == sizeof report && report.kind == Report::pid) {
     jar.init = report.number;
     jar.init_pidfd.reset(pidfd_open(jar.init));
@@ -42,9 +46,9 @@ void Launcher::on_jar_status(Jar& jar) {
         ::openat(place_.proc.get(), path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (workspace) {
       jar.ready = true;
-      std::vector<int> fds{workspace.get()};
-      for (const Fd& socket : gate) fds.push_back(socket.get());
-      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", fds);
+      std::vector<int> given{workspace.get()};
+      for (const Fd& socket : fds) given.push_back(socket.get());
+      return answer(ReplyType::done, jar.create_serial, jar.id, 0, "", given);
     }
     report.error = errno;
     std::strncpy(report.step, "open the workspace", sizeof report.step - 1);
@@ -235,6 +239,7 @@ bool Launcher::remove(Jar& jar) {
   for (const auto& [id, program] : jar.programs) {
     if (program->pid != 0 || program->status) return true;
   }
+  if (jar.mounting) return true;  // somebody waits for the answer
   // The kernel lets go of a cgroup a moment after its last process.
   if (!cgroups_.remove_sandbox(jar.id)) return false;
   free_id_block(jar.id_block);

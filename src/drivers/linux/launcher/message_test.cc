@@ -41,6 +41,7 @@ TEST(Message, KnowsEachRequestInItsProperForm) {
   EXPECT_TRUE(is_well_formed(request_of(RequestType::kill), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::destroy), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::socket), "", 0));
+  EXPECT_TRUE(is_well_formed(request_of(RequestType::mount), "", 1));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::park), "", 0));
   Request park = request_of(RequestType::park);
   park.flags = kExecuted;
@@ -68,6 +69,9 @@ TEST(Message, RefusesWhatNoTypeHas) {
   EXPECT_FALSE(is_well_formed(request_of(RequestType::kill), "", 1));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::destroy), "x", 0));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::park), "", 1));
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "", 0)) << "no packages";
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "", 2));
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "a path", 1));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::zygote), "", 0)) << "no limits";
   EXPECT_FALSE(is_well_formed(request_of(RequestType::prepare), "", 2));
   EXPECT_FALSE(is_well_formed(create_request(), "", 2));
@@ -80,6 +84,9 @@ TEST(Message, RefusesWhatNoTypeHas) {
   Request park = request_of(RequestType::park);
   park.flags = kRenew;
   EXPECT_FALSE(is_well_formed(park, "", 0));
+  Request mount = request_of(RequestType::mount);
+  mount.flags = kForked;
+  EXPECT_FALSE(is_well_formed(mount, "", 1));
   Request socket = request_of(RequestType::socket);
   socket.flags = 1u << 31;
   EXPECT_FALSE(is_well_formed(socket, "", 0));

@@ -32,6 +32,7 @@ enum class RequestType : uint32_t {
   examine,  // try what sandboxes need of the kernel. The answer has `trials`
   zygote,   // start one of `image` and `limits`, unless there is one. `sandbox` is its number
   park,     // make this process ahead, to wait in the sandbox for a `start`: a copy of a zygote
+  mount,    // packages at its /workspace/node_modules. fds: their directory
 };
 
 // What `examine` tries, each in a child that is thrown away: see features.h.
@@ -103,14 +104,13 @@ enum class ReplyType : uint32_t {
 
 // The step that fails where the files directory's file system has no id-mapped mounts.
 constexpr const char* kMapOwnerStep = "map the owner of the files directory";
-
-// The step that fails where the kernel has no transparent proxying for a network namespace.
+// Where the kernel has no transparent proxying for a network namespace.
 constexpr const char* kGateStep = "lead the network to the gate";
-
-// The step that fails with EUSERS where so many launchers run already that no ids are left.
+// Where a program has put something that is no directory in the place of its packages.
+constexpr const char* kPackagesPlaceStep = "use /workspace/node_modules";
+// With EUSERS, where so many launchers run already that no ids are left.
 constexpr const char* kTakeSlotStep = "take a slot among the launchers";
-
-// The step that fails where every sandbox is there that there are ids for. Root always has some.
+// Where every sandbox is there that there are ids for. Root always has some.
 constexpr const char* kTakeIdsStep = "take a block of user ids";
 constexpr unsigned kMostSandboxesOfUser = 2047;
 

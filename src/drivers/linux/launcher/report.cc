@@ -18,6 +18,17 @@ void send(int pipe, const Report& report) {
   }
 }
 
+void send_along(int socket, Report report, const std::vector<int>& fds) {
+  iovec part{&report, sizeof report};
+  Rights rights;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  rights.attach(message, fds);
+  while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 void report_pid(int pipe, pid_t pid) {
@@ -33,15 +44,11 @@ void report_begun(int pipe) {
 }
 
 void report_ready(int socket, const std::vector<int>& fds) {
-  Report report{Report::ready, 0, 0, {}};
-  iovec part{&report, sizeof report};
-  Rights rights;
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  rights.attach(message, fds);
-  while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  send_along(socket, {Report::ready, 0, 0, {}}, fds);
+}
+
+void report_mapped(int socket, int ids) {
+  send_along(socket, {Report::mapped, 0, 0, {}}, {ids});
 }
 
 ssize_t receive_report(int socket, Report& report, std::vector<Fd>& fds) {

@@ -20,7 +20,7 @@ struct Step {
 // What a forked child tells the launcher through its status pipe, or a socket where descriptors go
 // along. It is close-on-exec: end of file after a pid means that the program was executed.
 struct Report {
-  enum Kind : int { pid, ready, begun, failed };
+  enum Kind : int { pid, ready, begun, failed, mapped };
   Kind kind;
   int error;
   pid_t number;
@@ -31,6 +31,7 @@ void report_pid(int pipe, pid_t pid);
 void report_ready(int pipe);
 void report_begun(int pipe);  // one that was ready has its program
 void report_ready(int socket, const std::vector<int>& fds);
+void report_mapped(int socket, int ids);  // a user namespace: see make_owner_map()
 [[noreturn]] void report_failure_and_exit(int pipe, const char* step, int error);
 
 // As read() and recv() do, with what came along.

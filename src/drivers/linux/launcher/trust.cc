@@ -42,4 +42,9 @@ bool Trust::allows_runtime(const Place& place, int directory) const {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+bool Trust::allows_packages(int directory) const {
+  if (!sealed) return true;
+  return data && is_beneath(directory, data.get()) && !is_same(directory, data.get());
+}
+
 }  // namespace belljar::launcher

@@ -10,13 +10,16 @@ namespace belljar::launcher {
 // and only what was named at that moment counts.
 struct Trust {
   bool sealed = false;
-  Fd data;   // belljar's own directory: runtimes are beneath it
+  Fd data;   // belljar's own directory: runtimes and packages are beneath it
   Fd files;  // the operator's files directory, if there is one
 
   bool allows_files(int directory) const;
 
   // Besides those in the data directory: a Node.js that was installed for all users by root.
   bool allows_runtime(const Place& place, int directory) const;
+
+  // Those that belljar has put into its data directory; not that directory itself.
+  bool allows_packages(int directory) const;
 };
 
 }  // namespace belljar::launcher
