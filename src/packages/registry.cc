@@ -1,6 +1,7 @@
 #include "packages/registry.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/id.h"
@@ -37,6 +38,10 @@ void check_status(int status, const std::string& host, const std::string& what) 
     fail(Code::denied, "the registry {} refuses {} (status {}): check the credentials in ~/.npmrc",
          host, what, status);
   fail(Code::unavailable, "the registry {} answers {} with status {}", host, what, status);
+}
+
+std::string text_of(const net::Url& url) {
+  return url.scheme + "://" + net::authority(url) + url.target;
 }
 
 }  // namespace
@@ -123,8 +128,15 @@ Task<std::string> Registry::raw_document(std::string package, DocumentDetail det
 
 Task<std::string> Registry::address_of(std::string package) {
   const Client& client = *co_await this->client();
-  const net::Url& url = client.config.registry_for(package);
-  co_return url.scheme + "://" + net::authority(url) + url.target;
+  co_return text_of(client.config.registry_for(package));
+}
+
+Task<std::string> Registry::fingerprint() {
+  const NpmConfig& config = (co_await this->client())->config;
+  std::string text = config.registry ? text_of(*config.registry) : "";
+  for (const auto& [scope, url] : config.registry_of_scope)
+    text += "\n" + scope + " " + text_of(url);
+  co_return text;
 }
 
 Task<PackageDocument> Registry::document(std::string package) {
@@ -203,6 +215,14 @@ Task<Fd> Registry::download_once(const PackageVersion& version, std::string dire
          "{} from {} does not have the {} that the registry announced: it was damaged or exchanged",
          what, response.url.host, version.integrity->algorithm);
   co_return file;
+}
+
+Task<std::string> Registry::usual_tarball(std::string package, std::string version) {
+  Client& client = *co_await this->client();
+  net::Url url = client.config.registry_for(package);
+  url.target +=
+      fmt::format("{}/-/{}-{}.tgz", package, package.substr(package.find('/') + 1), version);
+  co_return net::to_string(url);
 }
 
 }  // namespace belljar::packages

@@ -61,6 +61,9 @@ class Registry {
   // The registry that serves this package, as a URL.
   Task<std::string> address_of(std::string package);
 
+  // Which packages come from which registries, as a text to compare with.
+  Task<std::string> fingerprint();
+
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
   // twice if the connection breaks. What `progress` throws ends it.
@@ -68,6 +71,10 @@ class Registry {
                     net::ConnectionPool* connections = nullptr);
 
   const Surroundings& host() const { return host_; }
+
+  // Where nearly every registry has the tarball of a version. Saves asking for the document, which
+  // may have megabytes, where the integrity is known.
+  Task<std::string> usual_tarball(std::string package, std::string version);
 
   // The path of a package at its registry: "@scope%2fname".
   static std::string path_of(const std::string& package);

@@ -5,7 +5,10 @@
 
 #include "base/error.h"
 #include "base/testing.h"
+#include "net/connection_pool.h"
 #include "net/test_server.h"
+#include "packages/kept_documents.h"
+#include "packages/resolver.h"
 #include "packages/testing.h"
 
 namespace belljar::packages {
@@ -238,6 +241,29 @@ TEST_F(RegistryTest, FetchesTarballsFromTheMirrorThatRepeatsTheOriginsAddresses)
   run(registry_->download(package("https://origin.invalid/x/-/x-1.tgz", sha512_integrity(kTarball)),
                           directory_.path(), {}));
   EXPECT_EQ(server.requests().at(0).target, "/npm/x/-/x-1.tgz");
+}
+
+Task<std::string> ask_for_documents(Registry& registry) {
+  net::ConnectionPool connections;
+  const SystemClock clock;
+  KeptDocuments kept{registry, clock, "/dev/null", KeptDocuments::Rules{}};
+  constexpr auto kBrief = DocumentDetail::abbreviated;
+  const auto one = co_await get_document(kept, connections, kBrief, "x");
+  const auto two = co_await get_document(kept, connections, kBrief, "x-linux-x64");
+  const auto three = co_await get_document(kept, connections, DocumentDetail::full, "@s/x");
+  co_return one->name() + " " + two->name() + " " + three->name();
+}
+
+TEST_F(RegistryTest, AsksForFullDocumentsOnlyWhereTheyAreNeeded) {
+  TestServer server{
+      [](const TestRequest&) { return http_answer(200, document_with("https://t/", "")); }};
+  use(server);
+  EXPECT_EQ(run(ask_for_documents(*registry_)), "x x-linux-x64 @s/x");
+  const std::vector<TestRequest> requests = server.requests();
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_THAT(requests[0].headers.at("accept"), HasSubstr("application/vnd.npm.install-v1+json"));
+  EXPECT_EQ(requests[1].headers.at("accept"), "application/json");
+  EXPECT_EQ(requests[2].headers.at("accept"), "application/json");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ Version next(const Version& version, int given) {
 std::optional<Range::Partial> Range::parse_partial(std::string_view text) {
   if (!text.empty() && text.front() == 'v') text.remove_prefix(1);
   Partial partial;
-  if (text.empty() || is_wildcard(text)) return partial;
+  if (text.empty()) return std::nullopt;  // an operator alone
+  if (is_wildcard(text)) return partial;
   if (const auto full = parse_version(text)) {
     partial.given = 3;
     partial.version = *full;

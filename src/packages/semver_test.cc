@@ -99,7 +99,7 @@ TEST(Range, AcceptsAPrereleaseOnlyWhereItNamesOne) {
 
 TEST(Range, RefusesWhatIsNone) {
   for (const char* text : {"latest", "file:../x", "git+https://x", "^a", "1.2.3.4", ">>1",
-                           "npm:x@1", "=>1", "1.2.y", "-1", "^1 beta", "1 - a"})
+                           "npm:x@1", "=>1", ">", "^", "v", "1.2.y", "-1", "^1 beta", "1 - a"})
     EXPECT_FALSE(Range::parse(text)) << text;
   EXPECT_FALSE(Range::parse(std::string(600, '1')));
 }

@@ -3,18 +3,20 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
+#include "packages/beneath.h"
 
 namespace belljar::packages {
 namespace {
@@ -31,14 +33,6 @@ std::string shown(std::string_view path) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
-}
-
-int open_beneath(int directory, const char* path, uint64_t flags, uint64_t mode) {
-  open_how how{};
-  how.flags = flags | O_CLOEXEC | O_NOFOLLOW;
-  how.mode = mode;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof(how)));
 }
 
 // "package/lib/a.js" → "lib/a.js"; "" for the top directory itself.
@@ -83,15 +77,30 @@ class Target {
 // Creates directories and files beneath one directory.
 class Tree final : public Target {
  public:
-  explicit Tree(int root) : root_{root} {}
+  Tree(int root, const UnpackOptions& options) : root_{root}, each_{options.each} {}
 
   void begin(const std::string& path, bool executable) override {
+    end();
     file_ = new_file(path, executable ? 0755 : 0644);
     ++unpacked_.files;
+    if (each_) {
+      hash_.emplace();
+      current_ = {path, 0, "", executable};
+    }
+  }
+
+  // Of the last file.
+  void end() {
+    if (!hash_) return;
+    current_.sha256 = hash_->finish();
+    hash_.reset();
+    each_(std::move(current_));
   }
 
   void write(std::string_view piece) override {
     unpacked_.bytes += piece.size();
+    current_.size += piece.size();
+    if (hash_) hash_->add(piece);
     while (!piece.empty())
       piece.remove_prefix(static_cast<size_t>(
           sys(::write(file_.get(), piece.data(), piece.size()), "write an unpacked file")));
@@ -140,6 +149,9 @@ class Tree final : public Target {
   Fd last_;
   Fd file_;
   Unpacked unpacked_;
+  const std::function<void(UnpackedFile)>& each_;
+  std::optional<Sha256> hash_;
+  UnpackedFile current_;
 };
 
 // Keeps files in memory, as far as the limits allow.
@@ -205,7 +217,7 @@ void read_archive(int tarball, const UnpackOptions& options, Target& target) {
   std::vector<char> buffer(256u << 10);
   const auto count_bytes = [&bytes, &options](uint64_t more) {
     if (more > options.max_bytes - bytes) {
-      fail(Code::exhausted, "the archive unpacks to more than {} bytes", options.max_bytes);
+      fail(Code::exhausted, "the archive unpacks to more than {}", format_bytes(options.max_bytes));
     }
     bytes += more;
   };
@@ -241,8 +253,9 @@ void read_archive(int tarball, const UnpackOptions& options, Target& target) {
 }  // namespace
 
 Unpacked unpack_tarball(int tarball, int directory, const UnpackOptions& options) {
-  Tree tree{directory};
+  Tree tree{directory, options};
   read_archive(tarball, options, tree);
+  tree.end();
   return tree.unpacked();
 }
 

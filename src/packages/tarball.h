@@ -8,11 +8,20 @@
 
 namespace belljar::packages {
 
+struct UnpackedFile {
+  std::string path;
+  uint64_t size = 0;
+  std::string sha256;  // hexadecimal
+  bool executable = false;
+};
+
 struct UnpackOptions {
   uint64_t max_entries = 100'000;
   uint64_t max_bytes = 2ull << 30;  // unpacked, entries that are left out included
   // Which files are wanted, by their path without the first component. Empty: all of them.
   std::function<bool(std::string_view path)> wanted;
+  // Told of each file that unpack_tarball() has written, if set: only then are they hashed.
+  std::function<void(UnpackedFile file)> each;
 };
 
 struct Unpacked {

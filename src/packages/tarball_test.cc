@@ -139,9 +139,9 @@ TEST_F(Tarball, StopsAtItsLimits) {
   options.max_bytes = 1u << 20;
   const std::string bomb(2u << 20, '\0');
   EXPECT_LT(make_tarball({{"p/bomb", bomb}}).size(), 10'000u);
-  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1048576 bytes"));
+  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1 MiB"));
   options.wanted = [](std::string_view) { return false; };
-  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1048576 bytes"));
+  EXPECT_THAT(error_of({{"p/bomb", bomb}}, options), HasSubstr("more than 1 MiB"));
 }
 
 TEST_F(Tarball, RefusesADamagedOrForeignArchive) {

@@ -6,6 +6,9 @@
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "packages/declarations.h"
+#include "packages/document.h"
+#include "packages/manifest.h"
+#include "packages/pick.h"
 #include "packages/references.h"
 #include "packages/search.h"
 #include "packages/served_document.h"
@@ -32,6 +35,20 @@ void check_document(std::string_view body) {
     const auto range = Range::parse(spec);
     if (chosen != nullptr && !document.tags.contains(spec) && range)
       expect(range->accepts(chosen->version), "what is chosen fits");
+  }
+}
+
+// The same text as the resolver reads it: only what it looks at.
+void check_lazily(std::string_view body) {
+  const auto document = Document::parse("fuzzed", std::string{body});
+  for (const Document::Release& release : document->releases()) {
+    const auto manifest = make_manifest("fuzzed", release.version, release.text);
+    expect(manifest != nullptr && manifest->version == release.version, "a release can be read");
+  }
+  const PickOptions options{Version{22, 0, 0, {}}, Version{11, 0, 0, {}}, std::nullopt};
+  for (const char* text : {"latest", "*", "^1.0.0", ">=1 <3 || 0.x"}) {
+    const Picked picked = pick(*document, PackageSpec::parse("fuzzed", text), options);
+    expect(picked.manifest == nullptr || picked.unsure.empty(), "what is picked is certain");
   }
 }
 
@@ -93,8 +110,8 @@ void check_references(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace belljar::packages;
   const std::string_view body = belljar::fuzz::text_of(data, size);
-  for (const auto check :
-       {check_document, check_served, check_search, check_declarations, check_references})
+  for (const auto check : {check_document, check_lazily, check_served, check_search,
+                           check_declarations, check_references})
     belljar::fuzz::may_refuse([check, body] { check(body); });
   return 0;
 }
