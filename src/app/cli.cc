@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/version.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -46,13 +47,12 @@ void add_settings(CLI::App& command, Flags& flags) {
   for (const Setting& setting : settings()) {
     std::string help =
         setting.help + "; " + setting.form + " [" + setting.environment.front() + "]";
-    command
-        .add_option_function<std::string>(
-            "--" + setting.name,
-            [&flags, name = setting.name](const std::string& text) { flags.values[name] = text; },
-            help)
-        ->group("Settings")
-        ->type_name("");
+    CLI::Option* const option = command.add_option_function<std::string>(
+        "--" + setting.name,
+        [&flags, name = setting.name](const std::string& text) { flags.values[name] = text; },
+        help);
+    option->group("Settings")->type_name("");
+    if (setting.may_stand_alone) option->expected(0, 1);
   }
 }
 
@@ -78,6 +78,8 @@ struct CommandLine {
   LogsOptions logs_options;
   std::vector<std::string> ids;
   DoctorOptions doctor_options;
+  PackagesOptions packages_options;
+  std::string disk;
   bool json = false;
   bool apparmor_profile = false;
   std::string version;
@@ -89,6 +91,7 @@ struct CommandLine {
   CLI::App* runtime_list = nullptr;
   CLI::App* install = nullptr;
   CLI::App* remove = nullptr;
+  CLI::App* packages = nullptr;
   CLI::App* list = nullptr;
   CLI::App* exec = nullptr;
   CLI::App* logs = nullptr;
@@ -98,7 +101,9 @@ struct CommandLine {
   void add_run();
   void add_doctor();
   void add_runtime();
+  void add_packages();
   void add_sessions();
+  int execute_packages(const LoadedConfig& loaded);
   int execute_sessions();
   int execute();
 };
@@ -114,6 +119,7 @@ CommandLine::CommandLine() {
   add_settings(*mcp, flags);
   add_sessions();
   add_runtime();
+  add_packages();
   config = app.add_subcommand("config", "show every setting, its value and where it comes from");
   config->add_flag("--json", json, "print JSON");
   add_settings(*config, flags);
@@ -180,6 +186,40 @@ void CommandLine::add_runtime() {
   for (CLI::App* command : {runtime_list, install, remove}) add_settings(*command, flags);
 }
 
+void CommandLine::add_packages() {
+  packages = app.add_subcommand("packages", "list, install and remove sets of npm packages");
+  packages->require_subcommand(1);
+  const auto add_action = [this](const char* name, const char* help, PackagesAction action) {
+    CLI::App* const command = packages->add_subcommand(name, help);
+    command->callback([this, action] { packages_options.action = action; });
+    return command;
+  };
+  CLI::App* const show = add_action("list", "show the sets that are kept, the latest used first",
+                                    PackagesAction::list);
+  show->add_flag("--json", packages_options.json, "print JSON");
+  CLI::App* const add = add_action(
+      "add", "install a set of packages, so that the first run need not", PackagesAction::add);
+  add->add_option("PACKAGE", packages_options.words, "such as lodash or lodash@^4")->required();
+  add->footer(
+      "A run uses it if its dependencies are exactly these, with the same Node.js (--image).");
+  constexpr const char* kKey = "a set, as `belljar packages list` shows it, or how it begins";
+  CLI::App* const rm =
+      add_action("rm", "remove sets that nobody uses just now", PackagesAction::remove);
+  rm->add_option("SET", packages_options.words, kKey)->required();
+  CLI::App* const prune =
+      add_action("prune", "remove the sets used longest ago, and packages that no set needs",
+                 PackagesAction::prune);
+  prune->add_option("--to", disk, "what may be left, such as 500m or 0; default: packages-disk")
+      ->type_name("SIZE");
+  CLI::App* const verify = add_action(
+      "verify", "read sets again and compare them with what was installed", PackagesAction::verify);
+  verify->add_option("SET", packages_options.words, kKey);
+  verify->footer(
+      "Without SET all of them. Exit status 1 if one was damaged; it is built again when it is "
+      "wanted.");
+  for (CLI::App* command : {show, add, rm, prune, verify}) add_settings(*command, flags);
+}
+
 void CommandLine::add_sessions() {
   constexpr const char* kSandbox =
       "the sandbox: its id, or how it begins (js-sbx- may be left out)";
@@ -210,6 +250,15 @@ void CommandLine::add_sessions() {
   for (CLI::App* command : {list, logs, stop}) command->footer(kFooterOfAll);
 }
 
+int CommandLine::execute_packages(const LoadedConfig& loaded) {
+  if (!disk.empty()) {
+    packages_options.disk = parse_bytes(disk);
+    if (!packages_options.disk)
+      fail(Code::invalid, "--to is \"{}\"; it must be a size such as 500m, 1g or 0", disk);
+  }
+  return packages_command(loaded, packages_options);
+}
+
 int CommandLine::execute_sessions() {
   if (list->parsed()) return session_list_command(json);
   if (exec->parsed()) return session_exec_command(exec_options);
@@ -238,6 +287,7 @@ int CommandLine::execute() {
   if (runtime_list->parsed()) return runtime_list_command(loaded, json);
   if (install->parsed()) return runtime_install_command(loaded, version);
   if (remove->parsed()) return runtime_remove_command(loaded, version);
+  if (packages->parsed()) return execute_packages(loaded);
   return execute_sessions();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,6 +40,15 @@ struct DoctorOptions {
   bool check_copies = false;  // try copies of Node.js now, not only tell what is known
 };
 
+enum class PackagesAction { list, add, remove, prune, verify };
+
+struct PackagesOptions {
+  PackagesAction action = PackagesAction::list;
+  std::vector<std::string> words;  // add: NAME[@VERSION]; remove, verify: how keys begin
+  std::optional<uint64_t> disk;    // prune: to this size instead of the configured one
+  bool json = false;
+};
+
 int run_command(const LoadedConfig& loaded, const RunOptions& options);
 int mcp_command(const LoadedConfig& loaded);
 int config_command(const LoadedConfig& loaded, bool json);
@@ -47,6 +57,7 @@ int apparmor_profile_command();
 int runtime_list_command(const LoadedConfig& loaded, bool json);
 int runtime_install_command(const LoadedConfig& loaded, const std::string& version);
 int runtime_remove_command(const LoadedConfig& loaded, const std::string& version);
+int packages_command(const LoadedConfig& loaded, const PackagesOptions& options);
 
 // Those about the sandboxes in running servers.
 int session_list_command(bool json);

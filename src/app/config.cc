@@ -32,6 +32,7 @@ std::string usual_file() {
 std::string to_text(const toml::node& node, const std::string& where) {
   if (const auto* value = node.as_string()) return value->get();
   if (const auto* value = node.as_integer()) return std::to_string(value->get());
+  if (const auto* value = node.as_boolean()) return value->get() ? "yes" : "no";
   if (const auto* value = node.as_floating_point()) return fmt::format("{}", value->get());
   fail(Code::invalid, "{}: a value must be a string or a number", where);
 }

@@ -38,6 +38,7 @@ struct Setting {
   std::string help;
   std::function<bool(Config&, const std::string&)> set;  // false: not of that form
   std::function<std::string(const Config&)> show;
+  bool may_stand_alone = false;  // as a flag without a value, which sets it to ""
 };
 const std::vector<Setting>& settings();
 

@@ -97,6 +97,26 @@ TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
   }
 }
 
+TEST_F(ConfigTest, DeniedPackagesAreNames) {
+  EXPECT_TRUE(load_config({}, file_).config.tools.packages.denied.empty());
+  const Config config = load_config({{"packages-deny", "left-pad,@a/b"}}, file_).config;
+  EXPECT_EQ(config.tools.packages.denied, (std::vector<std::string>{"left-pad", "@a/b"}));
+  for (const char* bad : {"", "a b", "../x", "a,"})
+    EXPECT_NE(message_of({{"packages-deny", bad}}, file_), "no error") << bad;
+}
+
+TEST_F(ConfigTest, ASwitchIsYesOrNo) {
+  EXPECT_FALSE(load_config({}, file_).config.tools.packages.offline);
+  for (const char* yes : {"", "yes", "true", "1"})
+    EXPECT_TRUE(load_config({{"offline", yes}}, file_).config.tools.packages.offline) << yes;
+  for (const char* no : {"no", "false", "0"})
+    EXPECT_FALSE(load_config({{"offline", no}}, file_).config.tools.packages.offline) << no;
+  EXPECT_EQ(message_of({{"offline", "maybe"}}, file_),
+            "--offline is \"maybe\"; it must be yes or no");
+  write_file_atomically(file_, "offline = true\n");
+  EXPECT_TRUE(load_config({}, file_).config.tools.packages.offline);
+}
+
 TEST_F(ConfigTest, ATextWithANulIsNotTakenForAShorterPath) {
   write_file_atomically(file_, "files-dir = \"/srv/a\\u0000/b\"\n");
   EXPECT_NE(message_of({}, file_).find("/b\"; it must be a directory"), std::string::npos);

@@ -13,6 +13,7 @@
 #include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
 #include "tools/file_resources.h"
+#include "tools/lockfile_resources.h"
 #include "tools/network_access.h"
 #include "tools/script_prompt.h"
 #include "tools/tools.h"
@@ -66,6 +67,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   warn_of_open_ports(config.tools.publish_address);
   for (auto& tool : tools::make_tools(wiring.context(config.tools))) server.add(std::move(tool));
   server.add(tools::make_script_prompt(config.tools));
+  tools::add_lockfile_resources(server, wiring.packages());
   std::optional<tools::FileWatch> watch;
   if (wiring.files() != nullptr) {
     watch.emplace(executor, server, wiring.files()->shared);

@@ -6,11 +6,11 @@
 #include <iterator>
 
 #include "app/commands.h"
+#include "app/dependency_words.h"
 #include "app/requirements.h"
 #include "app/wiring.h"
 #include "base/json.h"
 #include "base/posix.h"
-#include "tools/install_failure.h"
 #include "tools/network_access.h"
 #include "tools/program.h"
 #include "tools/program_run.h"
@@ -42,18 +42,6 @@ tools::Program to_program(const RunOptions& options, const tools::Settings& sett
   if (options.pass_stdin && options.file != "-") program.input = read_stdin(settings.stdin_limit);
   program.timeout = settings.run_timeout;
   return program;
-}
-
-// As on npm's command line: "lodash", "lodash@^4", "@scope/name@1.2.3".
-std::vector<packages::Dependency> to_dependencies(const std::vector<std::string>& specs) {
-  std::vector<packages::Dependency> dependencies;
-  for (const std::string& spec : specs) {
-    std::string name = tools::name_in_spec(spec);
-    std::string version = name.size() < spec.size() ? spec.substr(name.size() + 1) : "latest";
-    dependencies.push_back({std::move(name), std::move(version)});
-  }
-  packages::check_dependencies(dependencies);
-  return dependencies;
 }
 
 void copy_to_terminal(Stream stream, std::string_view bytes) {

@@ -1,11 +1,8 @@
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "app/config.h"
-#include "base/bytes.h"
+#include "app/setting_kinds.h"
 #include "base/posix.h"
 #include "drivers/linux/feature_table.h"
 
@@ -13,192 +10,11 @@ namespace belljar::app {
 
 namespace {
 
-template <class Number>
-std::optional<Number> parse_number(const std::string& text, Number low, Number high) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= low && value <= high)) return std::nullopt;  // written so that NaN fails too
-  return value;
-}
-
 std::string default_data_dir() {
   const std::string data_home = environment("XDG_DATA_HOME");
   if (!data_home.empty()) return data_home + "/belljar";
   const std::string home = environment("HOME");
   return home.empty() ? "/var/lib/belljar" : home + "/.local/share/belljar";
-}
-
-// Builders of table rows: where a value is kept, how it is read, how it is shown.
-
-Setting bytes(std::string name, std::vector<std::string> variables, std::string help, uint64_t low,
-              std::function<uint64_t&(Config&)> at) {
-  const auto set = [low, at](Config& config, const std::string& text) {
-    const auto value = parse_bytes(text);
-    if (!value || *value < low) return false;
-    at(config) = *value;
-    return true;
-  };
-  const auto show = [at = std::move(at)](const Config& config) {
-    return std::to_string(at(const_cast<Config&>(config)));
-  };
-  return {std::move(name),
-          std::move(variables),
-          "a size such as 512m, 1g or a number of bytes, at least " + format_bytes(low),
-          std::move(help),
-          set,
-          show};
-}
-
-Setting count(std::string name, std::vector<std::string> variables, std::string help, int64_t low,
-              int64_t high, std::string unit, std::function<int64_t(const Config&)> get,
-              std::function<void(Config&, int64_t)> put) {
-  const auto set = [low, high, put = std::move(put)](Config& config, const std::string& text) {
-    const auto value = parse_number<int64_t>(text, low, high);
-    if (value) put(config, *value);
-    return value.has_value();
-  };
-  const auto show = [get = std::move(get)](const Config& config) {
-    return std::to_string(get(config));
-  };
-  return {std::move(name),
-          std::move(variables),
-          fmt::format("a whole number{} from {} to {}", unit, low, high),
-          std::move(help),
-          set,
-          show};
-}
-
-Setting cpus(std::string name, std::vector<std::string> variables, std::string help,
-             std::function<double&(Config&)> at) {
-  const auto set = [at](Config& config, const std::string& text) {
-    const auto value = parse_number<double>(text, 0.01, 1000);
-    if (value) at(config) = *value;
-    return value.has_value();
-  };
-  const auto show = [at = std::move(at)](const Config& config) {
-    return fmt::format("{}", at(const_cast<Config&>(config)));
-  };
-  return {std::move(name),
-          std::move(variables),
-          "a number of processors from 0.01 to 1000, for example 0.5",
-          std::move(help),
-          set,
-          show};
-}
-
-Setting text(std::string name, std::vector<std::string> variables, std::string form,
-             std::string help, std::function<std::string&(Config&)> at) {
-  const auto set = [at](Config& config, const std::string& value) {
-    // A path would end at the NUL, and be another one than the one that is shown.
-    if (value.empty() || value.find('\0') != std::string::npos) return false;
-    at(config) = value;
-    return true;
-  };
-  const auto show = [at = std::move(at)](const Config& config) {
-    return at(const_cast<Config&>(config));
-  };
-  return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
-}
-
-// A network policy. The setting may be absent, which is shown as "".
-template <class Policy>
-Setting policy(std::string name, std::vector<std::string> variables, std::string help,
-               Policy tools::Settings::*member) {
-  const auto set = [member](Config& config, const std::string& text) {
-    try {
-      config.tools.*member = network::Policy::parse(text);
-      return true;
-    } catch (const Error&) {
-      return false;
-    }
-  };
-  const auto show = [member](const Config& config) {
-    const std::optional<network::Policy> value = config.tools.*member;
-    return value ? value->text() : "";
-  };
-  return {std::move(name),
-          std::move(variables),
-          "none, internet, host, or allow: with a list of hosts such as "
-          "allow:example.com,*.npmjs.org:443",
-          std::move(help),
-          set,
-          show};
-}
-
-Setting address(std::string name, std::vector<std::string> variables, std::string help,
-                asio::ip::address tools::Settings::*member) {
-  const auto set = [member](Config& config, const std::string& text) {
-    boost::system::error_code error;
-    const asio::ip::address value = asio::ip::make_address(text, error);
-    // A NUL ends the text for the parser; an address of one link cannot be written in a URL.
-    if (error || text.find('\0') != std::string::npos || text.find('%') != std::string::npos) {
-      return false;
-    }
-    config.tools.*member = value;
-    return true;
-  };
-  const auto show = [member](const Config& config) { return (config.tools.*member).to_string(); };
-  return {std::move(name),
-          std::move(variables),
-          "an IPv4 or IPv6 address such as 127.0.0.1, 0.0.0.0 or ::1",
-          std::move(help),
-          set,
-          show};
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> words;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find(separator, start), text.size());
-    words.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return words;
-}
-
-// Some of these words, separated by commas.
-Setting words(std::string name, std::vector<std::string> variables, std::string help,
-              const std::vector<std::string>& known, std::vector<std::string> Config::*member) {
-  const auto set = [known, member](Config& config, const std::string& text) {
-    std::vector<std::string> chosen = split(text, ',');
-    for (const std::string& word : chosen) {
-      if (std::find(known.begin(), known.end(), word) == known.end()) return false;
-    }
-    config.*member = std::move(chosen);
-    return true;
-  };
-  const auto show = [member](const Config& config) {
-    return fmt::format("{}", fmt::join(config.*member, ","));
-  };
-  return {std::move(name),
-          std::move(variables),
-          fmt::format("one or more, separated by commas, of {}", fmt::join(known, " ")),
-          std::move(help),
-          set,
-          show};
-}
-
-template <class Enum>
-Setting choice(std::string name, std::vector<std::string> variables, std::string help,
-               std::vector<std::pair<std::string, Enum>> names, Enum Config::*member) {
-  std::string form = "one of";
-  for (const auto& [word, value] : names) form += " " + word;
-  const auto set = [names, member](Config& config, const std::string& wanted) {
-    for (const auto& [word, value] : names) {
-      if (word != wanted) continue;
-      config.*member = value;
-      return true;
-    }
-    return false;
-  };
-  const auto show = [names = std::move(names), member](const Config& config) {
-    for (const auto& [word, value] : names) {
-      if (config.*member == value) return word;
-    }
-    return std::string{};
-  };
-  return {std::move(name), std::move(variables), form, std::move(help), set, show};
 }
 
 std::vector<Setting> make_settings() {
@@ -258,6 +74,27 @@ std::vector<Setting> make_settings() {
       "time for installing the dependencies of one run", 1000, kHour, " of milliseconds",
       [](const Config& c) { return c.tools.install_timeout.count(); },
       [](Config& c, int64_t v) { c.tools.install_timeout = milliseconds{v}; }));
+  constexpr int64_t kYear = 31'536'000;
+  list.push_back(count(
+      "packages-max-age", Variables{"BELLJAR_PACKAGES_MAX_AGE"},
+      "how long a range of versions means what it meant, before the registry is asked again", 0,
+      kYear, " of seconds", [](const Config& c) { return c.tools.packages.max_age.count(); },
+      [](Config& c, int64_t v) { c.tools.packages.max_age = std::chrono::seconds{v}; }));
+  list.push_back(count(
+      "packages-min-age", Variables{"BELLJAR_PACKAGES_MIN_AGE"},
+      "how long a version must have been published to be installed", 0, kYear, " of seconds",
+      [](const Config& c) { return c.tools.packages.min_age.count(); },
+      [](Config& c, int64_t v) { c.tools.packages.min_age = std::chrono::seconds{v}; }));
+  list.push_back(package_names(
+      "packages-deny", Variables{"BELLJAR_PACKAGES_DENY"},
+      "packages that are never installed, not even if others need them",
+      [](Config& c) -> std::vector<std::string>& { return c.tools.packages.denied; }));
+  list.push_back(bytes("packages-disk", Variables{"BELLJAR_PACKAGES_DISK"},
+                       "what is kept of installed packages; those used longest ago are removed",
+                       1u << 20, [](Config& c) -> uint64_t& { return c.tools.packages.disk; }));
+  list.push_back(yes_or_no("offline", Variables{"BELLJAR_OFFLINE"},
+                           "no registry is asked: only packages that are kept here are installed",
+                           [](Config& c) -> bool& { return c.tools.packages.offline; }));
   list.push_back(count(
       "session-lifetime", Variables{"NODE_CONTAINER_TIMEOUT"}, "how long a session sandbox lives",
       1, 604800, " of seconds",

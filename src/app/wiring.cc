@@ -7,6 +7,7 @@
 
 #include "base/task_group.h"
 #include "drivers/linux/driver.h"
+#include "packages/search.h"
 
 namespace belljar::app {
 
@@ -26,7 +27,14 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
           foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir)},
       outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
-      runtimes_{foundation_.data_dir, *foundation_.registry} {}
+      runtimes_{foundation_.data_dir, *foundation_.registry},
+      packages_{
+          executor,
+          *foundation_.registry,
+          clock_,
+          foundation_.data_dir + "/packages",
+          config.tools.packages,
+          [this](std::string name) { return packages::near_names(registry(), std::move(name)); }} {}
 
 Wiring::~Wiring() = default;
 
@@ -57,11 +65,12 @@ Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_vie
 
 tools::Context Wiring::context(tools::Settings settings) {
   settings.downloads_dir = foundation_.data_dir + "/downloads";
-  return {sandboxes_, *this, registry(), outside_, clock_, files(), std::move(settings)};
+  return {sandboxes_, *this, registry(), packages_, outside_, clock_, files(), std::move(settings)};
 }
 
 Task<> Wiring::shut_down() {
   co_await sandboxes_.stop_all();
+  co_await packages_.stop();
   co_await outside_.stop();
   co_await driver_->shut_down();
 }

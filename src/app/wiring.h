@@ -42,6 +42,7 @@ class Wiring final : public tools::Images {
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured
   network::Outside& outside() { return outside_; }
   packages::Registry& registry() { return *foundation_.registry; }
+  packages::PackageSets& packages() { return packages_; }
 
   // What tools work with, under these settings.
   tools::Context context(tools::Settings settings);
@@ -63,6 +64,7 @@ class Wiring final : public tools::Images {
   network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;
+  packages::PackageSets packages_;
 };
 
 // Throws if timers of this event loop never ring. Asio does not look whether the kernel watches its

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/posix.h"
+#include "tools/npm_resolve.h"
 #include "tools/testing.h"
 
 namespace belljar::tools {
@@ -55,33 +56,56 @@ TEST(Install, SaysThatAnImageHasNoNpm) {
   EXPECT_THAT(error_of([&] { npm_program(image); }), HasSubstr("node:odd has no npm"));
 }
 
-Task<> install_where_nothing_can_listen(World& world) {
+Task<> resolve_where_nothing_can_listen(World& world) {
   const Prefix prefix;
-  packages::Registry registry{packages::Surroundings{}};
   SandboxSpec spec;
   spec.image = prefix.image();
   spec.limits.memory = 64u << 20;
-  Lease target = co_await world.sandboxes.create_ephemeral("", spec);
-  const InstallContext context{world.sandboxes, registry, world.clock, "/tmp", {}};
-  InstallRequest request;
-  request.dependencies = {{"lodash", "^4"}};
+  NpmContext context{world.sandboxes,   world.registry, world.clock, "/tmp", "", spec,
+                     milliseconds{1000}};
+  packages::WantedSet wanted;
+  wanted.dependencies = {{"lodash", "^4"}};
+  packages::InstallProgress silent;
   std::string error;
   try {
-    co_await install_dependencies(context, request, target);
+    co_await resolve_with_npm(std::move(context), std::move(wanted), std::move(silent));
   } catch (const Error& e) {
     error = e.what();
   }
   EXPECT_NE(error, "");
-  EXPECT_EQ(world.driver.live_sandboxes(), 1u);  // the target
-  const SandboxSpec& used = world.driver.specs().at(1);
+  EXPECT_EQ(world.driver.live_sandboxes(), 0u);
+  const SandboxSpec& used = world.driver.specs().at(0);
   EXPECT_EQ(used.limits.memory, 1u << 30);
   EXPECT_EQ(used.limits.disk, spec.limits.disk);
   EXPECT_EQ(used.network, Network::none);
   EXPECT_FALSE(used.files);
 }
 
-TEST(Install, LeavesNoSandboxBehindWhenItFails) {
-  check(install_where_nothing_can_listen);
+TEST(Install, LeavesNoSandboxOfNpmBehindWhenItFails) {
+  check(resolve_where_nothing_can_listen);
+}
+
+Task<> install_without_a_registry(World& world) {
+  SandboxSpec spec;
+  spec.image.node_version = "24.1.0";
+  Lease target = co_await world.sandboxes.create_ephemeral("", spec);
+  const InstallContext context{world.sandboxes, world.registry, world.packages, world.clock,
+                               "/tmp"};
+  InstallRequest request;
+  request.dependencies = {{"lodash", "^4"}};
+  std::string error;
+  try {
+    co_await install_dependencies(context, std::move(request), target);
+  } catch (const Error& e) {
+    error = e.what();
+  }
+  EXPECT_THAT(error, HasSubstr("127.0.0.1:9"));
+  EXPECT_TRUE(world.driver.packages().empty());
+  EXPECT_EQ(world.driver.live_sandboxes(), 1u) << "the target";
+}
+
+TEST(Install, NamesARegistryThatIsNotThere) {
+  check(install_without_a_registry);
 }
 
 }  // namespace

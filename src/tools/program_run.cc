@@ -1,7 +1,6 @@
 #include "tools/program_run.h"
 
 #include "network/published_port.h"
-#include "packages/search.h"
 #include "tools/advice.h"
 #include "tools/lint.h"
 #include "tools/network_access.h"
@@ -40,7 +39,7 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
   report.lint = co_await lint(lease, report.result.outcome, std::move(path));
   FailedRun failed{report, run.program.code};
   failed.language = run.program.language;
-  for (const packages::Dependency& dependency : run.dependencies) {
+  for (const packages::Dependency& dependency : run.packages.dependencies) {
     failed.dependencies.push_back(dependency.name);
   }
   failed.session = run.in_session;
@@ -55,42 +54,6 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
 
 }  // namespace
 
-Parameter dependencies_parameter() {
-  Parameter package{.name = "dependency", .type = Parameter::Type::object};
-  package.fields = {
-      Parameter{.name = "name", .description = "npm package name.", .required = true},
-      Parameter{.name = "version",
-                .description = "Version, range or dist-tag, such as \"latest\" or \"^4.17.0\".",
-                .required = true}};
-  return Parameter{.name = "dependencies",
-                   .type = Parameter::Type::array,
-                   .description =
-                       "npm packages that the program imports; installed before it runs, without "
-                       "their install scripts. Node's own modules need no entry.",
-                   .fallback = json::value(json::array{}),
-                   .max_length = packages::kMaxDependencies,
-                   .fields = {std::move(package)}};
-}
-
-std::vector<packages::Dependency> read_dependencies(const Arguments& arguments) {
-  std::vector<packages::Dependency> dependencies;
-  for (const Arguments& entry : arguments.objects("dependencies")) {
-    dependencies.push_back({entry.string("name"), entry.string("version")});
-  }
-  packages::check_dependencies(dependencies);
-  return dependencies;
-}
-
-Task<InstallReport> install_for_run(const Context& context, InstallRequest request, Lease& lease) {
-  const auto near = [&registry = context.registry](std::string name) {
-    return packages::near_names(registry, std::move(name));
-  };
-  const InstallContext with{context.sandboxes, context.registry, context.clock,
-                            context.settings.downloads_dir, near};
-  request.timeout = context.settings.install_timeout;
-  co_return co_await install_dependencies(with, std::move(request), lease);
-}
-
 Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, ProgramRun run,
                                      RunReport report, mcp::Call& call) {
   report.limits = lease.spec().limits;
@@ -103,12 +66,8 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
     port = co_await ServerPort::reserve(lease, *run.listen_on, context.settings.publish_address);
     command.env.emplace(kPortVariable, std::to_string(port->number()));
   }
-  if (!run.dependencies.empty()) {
-    InstallRequest request;
-    request.owner = call.owner();
-    request.dependencies = run.dependencies;
-    request.progress = [&call](std::string_view text) { call.progress(text); };
-    report.install = co_await install_for_run(context, std::move(request), lease);
+  if (!run.packages.empty()) {
+    report.install = co_await install_for_call(context, run.packages, run.in_session, lease, call);
   }
 
   const auto before = context.clock.now();

@@ -27,7 +27,7 @@ mcp::ToolInfo describe(const Settings& settings) {
 
 std::vector<Parameter> parameters(const Settings& settings) {
   std::vector<Parameter> all{
-      container_parameter(), code_parameter(settings), dependencies_parameter(),
+      container_parameter(), code_parameter(settings),
       port_parameter("listenOnPort",
                      fmt::format("For a server: the port the program listens on, 1024 or more; 0: "
                                  "belljar chooses one, which the program finds in "
@@ -35,6 +35,8 @@ std::vector<Parameter> parameters(const Settings& settings) {
                                  "the same port of {} on the host, and the call returns as soon as "
                                  "it accepts connections. timeoutMs limits how long that may take.",
                                  settings.publish_address.to_string()))};
+  std::vector<Parameter> wanted = packages_parameters();
+  all.insert(all.begin() + 2, wanted.begin(), wanted.end());
   for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
   all.push_back(unchanged_network_parameter());
   Parameter limits = limits_parameter(settings);
@@ -53,7 +55,7 @@ class RunJs final : public BasicTool {
     const Arguments arguments = read(sent);
     ProgramRun run;
     run.program = read_program(arguments, context_.settings);
-    run.dependencies = read_dependencies(arguments);
+    run.packages = read_packages(arguments);
     run.in_session = true;
     run.listen_on = read_port(arguments, "listenOnPort");
     if (run.listen_on == 0 && run.program.env.contains(kPortVariable)) {

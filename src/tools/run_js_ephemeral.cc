@@ -23,8 +23,9 @@ mcp::ToolInfo describe(const Settings& settings) {
 }
 
 std::vector<Parameter> parameters(const Settings& settings) {
-  std::vector<Parameter> all{code_parameter(settings), dependencies_parameter(),
-                             image_parameter(settings)};
+  std::vector<Parameter> all{code_parameter(settings)};
+  for (Parameter& parameter : packages_parameters()) all.push_back(std::move(parameter));
+  all.push_back(image_parameter(settings));
   for (Parameter& parameter : program_parameters(settings)) all.push_back(std::move(parameter));
   all.push_back(network_parameter(settings));
   all.push_back(limits_parameter(settings));
@@ -41,7 +42,7 @@ class RunJsEphemeral final : public BasicTool {
     const Arguments arguments = read(sent);
     ProgramRun run;
     run.program = read_program(arguments, settings);
-    run.dependencies = read_dependencies(arguments);
+    run.packages = read_packages(arguments);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, settings);
     const network::Policy network = read_network(arguments, settings);

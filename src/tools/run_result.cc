@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "tools/network_access.h"
+#include "tools/run_packages.h"
 #include "tools/schema.h"
 
 namespace belljar::tools {
@@ -48,6 +49,12 @@ json::object fields_of(const std::optional<InstallReport>& install) {
   fields["ms"] = install ? install->time.count() : 0;
   fields["cached"] = install && install->cached;
   fields["packages"] = install ? install->packages : 0;
+  if (install && !install->lockfile.empty()) {
+    fields["lockfile"] = json::object{{"type", "resource_link"},
+                                      {"uri", uri_of_lockfile(install->lockfile)},
+                                      {"name", "package-lock.json"},
+                                      {"mimeType", "application/json"}};
+  }
   return fields;
 }
 
@@ -157,12 +164,16 @@ json::object run_output_schema() {
   install["ms"] = of_type("integer");
   install["cached"] = of_type("boolean");
   install["packages"] = of_type("integer");
+  json::object link;
+  for (const char* name : {"type", "uri", "name", "mimeType"}) link[name] = of_type("string");
+  json::object install_schema = all_required(std::move(install));
+  install_schema["properties"].as_object()["lockfile"] = all_required(std::move(link));
   json::object usage;
   usage["cpuMs"] = of_type("integer");
   usage["maxRssBytes"] = of_type("integer");
 
   json::object properties = outcome_properties();
-  properties["install"] = all_required(std::move(install));
+  properties["install"] = std::move(install_schema);
   json::object file;
   file["path"] = of_type("string");
   file["change"] = of_type("string");

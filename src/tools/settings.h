@@ -8,6 +8,7 @@
 
 #include "base/task.h"
 #include "network/policy.h"
+#include "packages/package_rules.h"
 #include "sandbox/limits.h"
 
 namespace belljar::tools {
@@ -28,6 +29,7 @@ struct Settings {
   size_t code_limit = 1u << 20;
   size_t stdin_limit = 1u << 20;
   milliseconds install_timeout{120'000};
+  packages::PackageRules packages;
   std::string downloads_dir;  // where tarballs are kept while they are installed
   std::string files_dir;      // a directory of the host that programs see as ./files; "": none
   size_t environment_limit = 96u << 10;  // env and args together: what the kernel takes safely

@@ -9,6 +9,7 @@
 #include "base/task_group.h"
 #include "base/testing.h"
 #include "drivers/fake/driver.h"
+#include "packages/testing.h"
 #include "tools/tools.h"
 
 // Helpers for the unit tests of this folder only.
@@ -62,11 +63,11 @@ struct World {
   explicit World(const asio::any_io_executor& executor)
       : driver{executor},
         sandboxes{executor, driver, SessionLimits{}, clock},
+        packages{executor, registry, clock, directory.path(), packages::PackageRules{}, {}},
         outside{executor, clock},
         group{executor},
-        tools{
-            make_tools(Context{sandboxes, images, registry, outside, clock, nullptr, Settings{}})} {
-  }
+        tools{make_tools(
+            Context{sandboxes, images, registry, packages, outside, clock, nullptr, Settings{}})} {}
 
   mcp::Tool& tool(std::string_view name) {
     for (const auto& candidate : tools) {
@@ -104,6 +105,8 @@ struct World {
   FakeImages images;
   Sandboxes sandboxes;
   packages::Registry registry{host_without_registry()};
+  packages::TestDirectory directory;
+  packages::PackageSets packages;
   network::Outside outside;
   TaskGroup group;
   std::vector<std::unique_ptr<mcp::Tool>> tools;
@@ -119,6 +122,7 @@ inline Task<> in_world(Task<> (*body)(World&)) {
   }
   co_await world.group.stop();
   co_await world.sandboxes.stop_all();
+  co_await world.packages.stop();
   co_await world.outside.stop();
   EXPECT_EQ(world.driver.live_sandboxes(), 0u);
 }

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "mcp/tool.h"
 #include "network/outside.h"
-#include "packages/registry.h"
+#include "packages/package_sets.h"
 #include "sandbox/sandboxes.h"
 #include "tools/files_directory.h"
 #include "tools/images.h"
@@ -19,6 +19,7 @@ struct Context {
   Sandboxes& sandboxes;
   Images& images;
   packages::Registry& registry;
+  packages::PackageSets& packages;
   network::Outside& outside;
   const Clock& clock;
   FilesDirectory* files;  // nullptr: each sandbox has its own

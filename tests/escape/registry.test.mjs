@@ -55,7 +55,9 @@ test('NP12 a scope comes from the operator’s registry only, and its token goes
 
 // Installs while `held` waits for its tarball; `use` gets npm's process, the port of its registry, and the answer to come.
 async function during(start, use) {
-  registry.add({ name: 'held', manifest: module_, files: index });
+  // Only npm can tell what a package with another one in it means, and it must have its tarball for that.
+  const bundle = { dependencies: { inner: '*' }, bundleDependencies: ['inner'] };
+  registry.add({ name: 'held', manifest: { ...module_, ...bundle }, files: { ...index, 'node_modules/inner/package.json': '{"name":"inner","version":"1.0.0"}' } });
   registry.requests.length = 0;
   let release;
   registry.answer = (request, response) => request.url.includes('held/-/') && ((release = () => response.end(registry.tarballs.get('/held/-/1.0.0.tgz'))), true);

@@ -61,8 +61,10 @@ Task<> call_all(json::array calls) {
   TameDriver driver{executor};
   network::Outside outside{executor, clock};
   Sandboxes sandboxes{executor, driver, SessionLimits{}, clock};
-  const auto tools =
-      make_tools(Context{sandboxes, images, registry, outside, clock, nullptr, Settings{}});
+  packages::PackageSets packages{
+      executor, registry, clock, "/dev/null/nowhere", packages::PackageRules{}, {}};
+  const auto tools = make_tools(
+      Context{sandboxes, images, registry, packages, outside, clock, nullptr, Settings{}});
   SandboxSpec spec;
   const SandboxInfo live = co_await sandboxes.create("", std::move(spec));
   for (json::value& call : calls) {
@@ -76,6 +78,7 @@ Task<> call_all(json::array calls) {
       if (tool->info().name == *name) co_await call_tool(*tool, arguments->get_object());
   }
   co_await sandboxes.stop_all();
+  co_await packages.stop();
   co_await outside.stop();
 }
 

@@ -14,7 +14,8 @@ export const marker = () => `e2e-${randomUUID()}`;
 // another way say so.
 export function environment(extra = {}) {
   const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
-  const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
+  // Registries of tests change what they say from one call to the next.
+  const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_PACKAGES_MAX_AGE: '0', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };
 }

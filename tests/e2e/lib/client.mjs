@@ -59,6 +59,7 @@ export async function connect({ env = {}, args = ['mcp'] } = {}) {
         exec: (...commands) => succeed('sandbox_exec', { container_id: id, commands }),
       };
     },
+    read: (uri) => client.readResource({ uri }),
     close: () => client.close(),
   };
 }

@@ -9,7 +9,7 @@
 //
 // A package: { name, version, manifest, files, bytes, dist }. `bytes` is the tarball instead of one made of `files`; `dist`
 // replaces what the document says about it.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -30,7 +30,8 @@ class TinyRegistry {
 
   add({ name, version = '1.0.0', manifest = {}, files = {}, bytes, dist = {} }) {
     const described = { name, version, ...manifest };
-    bytes ??= tarball({ 'package.json': JSON.stringify(described), ...files });
+    // Different each time: what belljar has fetched once it never asks for again.
+    bytes ??= tarball({ 'package.json': JSON.stringify({ ...described, madeFor: randomUUID() }), ...files });
     const path = `/${name}/-/${version}.tgz`;
     this.tarballs.set(path, bytes);
     const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;

@@ -1,0 +1,192 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/commands.h"
+#include "app/dependency_words.h"
+#include "app/wiring.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "tools/npm_resolve.h"
+
+namespace belljar::app {
+
+namespace {
+
+using packages::LayerInfo;
+using packages::LayerStore;
+using packages::LayerSummary;
+
+constexpr size_t kShownKey = 12;
+
+void show_progress(std::string_view message) {
+  fmt::print(stderr, "belljar: {}\n", message);
+}
+
+std::string time_text(std::time_t time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
+}
+
+std::string words_of(const LayerInfo& info) {
+  std::vector<std::string> words;
+  for (const packages::Dependency& one : info.dependencies)
+    words.push_back(one.name + "@" + one.version);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+json::object to_json(const LayerSummary& layer) {
+  json::object dependencies;
+  for (const packages::Dependency& one : layer.info.dependencies)
+    dependencies[one.name] = one.version;
+  return json::object{{"key", layer.info.key},
+                      {"dependencies", std::move(dependencies)},
+                      {"node", layer.info.target.node_major},
+                      {"packages", layer.info.package_count},
+                      {"files", layer.info.files},
+                      {"bytes", layer.info.bytes},
+                      {"resolved", time_text(layer.info.resolved_at)},
+                      {"lastUsed", time_text(layer.last_used)},
+                      {"inUse", layer.in_use}};
+}
+
+Task<int> list(LayerStore& layers, bool json) {
+  const std::vector<LayerSummary> all = co_await layers.list();
+  const packages::StoreUsage usage = co_await layers.usage();
+  if (json) {
+    json::array list;
+    for (const LayerSummary& layer : all) list.push_back(to_json(layer));
+    const json::object result{{"sets", std::move(list)}, {"diskBytes", usage.disk_bytes}};
+    fmt::print("{}\n", json::serialize(result));
+    co_return 0;
+  }
+  if (all.empty()) {
+    fmt::print(
+        "No packages are kept yet. Runs with dependencies keep them; `belljar packages add "
+        "lodash` does it now.\n");
+    co_return 0;
+  }
+  fmt::print("{:<14}{:<6}{:>9}  {:<22}{}\n", "SET", "NODE", "PACKAGES", "LAST USED",
+             "DEPENDENCIES");
+  for (const LayerSummary& layer : all) {
+    fmt::print("{:<14}{:<6}{:>9}  {:<22}{}\n", layer.info.key.substr(0, kShownKey),
+               layer.info.target.node_major, layer.info.package_count, time_text(layer.last_used),
+               words_of(layer.info));
+  }
+  fmt::print("{} sets, {} on the disk\n", all.size(), format_bytes(usage.disk_bytes));
+  co_return 0;
+}
+
+// The whole key of what a person typed. Error{not_found} if no set begins so, or several do.
+Task<std::string> find_key(LayerStore& layers, std::string beginning) {
+  std::vector<std::string> found;
+  for (const LayerSummary& layer : co_await layers.list())
+    if (layer.info.key.starts_with(beginning)) found.push_back(layer.info.key);
+  if (found.size() == 1) co_return found.front();
+  fail(Code::not_found, "{} \"{}\"; `belljar packages list` shows them",
+       found.empty() ? "there is no set" : "several sets begin with", beginning);
+}
+
+Task<int> remove(LayerStore& layers, std::vector<std::string> keys) {
+  for (std::string& word : keys) {
+    const std::string key = co_await find_key(layers, std::move(word));
+    co_await layers.remove(key);
+    fmt::print("{} was removed\n", key.substr(0, kShownKey));
+  }
+  co_return 0;
+}
+
+Task<int> verify(LayerStore& layers, std::vector<std::string> keys) {
+  if (keys.empty()) {
+    for (const LayerSummary& layer : co_await layers.list()) keys.push_back(layer.info.key);
+  }
+  int status = 0;
+  for (std::string& word : keys) {
+    const std::string key = co_await find_key(layers, std::move(word));
+    const auto damage = co_await layers.verify(key);
+    const bool is_sound = !damage || damage->empty();
+    fmt::print("{} {}\n", key.substr(0, kShownKey),
+               is_sound ? "is as it was installed"
+                        : "is damaged, and will be built again when it is wanted: " + *damage);
+    if (!is_sound) status = 1;
+  }
+  co_return status;
+}
+
+Task<int> prune(packages::PackageSets& sets, std::optional<uint64_t> disk) {
+  const packages::PruneResult result = disk ? co_await sets.prune(*disk) : co_await sets.prune();
+  fmt::print("{} sets and {} packages were removed; {} are left on the disk\n",
+             result.removed_layers, result.removed_contents, format_bytes(result.after.disk_bytes));
+  co_return 0;
+}
+
+Task<int> add(Wiring& wiring, const Config& config, std::vector<packages::Dependency> wanted) {
+  const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
+  SandboxSpec spec;
+  spec.image = image;
+  spec.limits = config.tools.default_limits;
+  const tools::Context context = wiring.context(config.tools);
+  tools::NpmContext npm{wiring.sandboxes(),
+                        wiring.registry(),
+                        wiring.clock(),
+                        context.settings.downloads_dir,
+                        "",
+                        std::move(spec),
+                        config.tools.install_timeout};
+  packages::PackageSets::AskNpm ask_npm = [npm](const packages::WantedSet& set,
+                                                packages::InstallProgress progress) {
+    return tools::resolve_with_npm(npm, set, std::move(progress));
+  };
+  packages::WantedSet set{std::move(wanted), nullptr, image.node_version};
+  packages::InstallProgress progress = show_progress;
+  const packages::FoundSet found =
+      co_await wiring.packages().get(std::move(set), std::move(ask_npm), std::move(progress));
+  for (const std::string& warning : found.warnings) show_progress(warning);
+  fmt::print("{} {} for Node.js {}: {} packages, {}\n", found.layer->info->key.substr(0, kShownKey),
+             found.cached ? "was there already" : "was installed",
+             found.layer->info->target.node_major, found.layer->info->package_count,
+             format_bytes(found.layer->info->bytes));
+  co_return 0;
+}
+
+Task<int> act(Wiring& wiring, const Config& config, PackagesOptions options) {
+  LayerStore& layers = wiring.packages().layers();
+  switch (options.action) {
+    case PackagesAction::list: return list(layers, options.json);
+    case PackagesAction::add: return add(wiring, config, to_dependencies(options.words));
+    case PackagesAction::remove: return remove(layers, std::move(options.words));
+    case PackagesAction::prune: return prune(wiring.packages(), options.disk);
+    case PackagesAction::verify: return verify(layers, std::move(options.words));
+  }
+  fail(Code::internal, "there is no such action");
+}
+
+Task<int> act_and_shut_down(asio::any_io_executor executor, const Config& config,
+                            PackagesOptions options, Foundation foundation) {
+  Wiring wiring{executor, config, std::move(foundation)};
+  int status = 0;
+  std::exception_ptr failure;
+  try {
+    status = co_await act(wiring, config, std::move(options));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // Also after SIGINT: what was cancelled is the work, not the clean-up.
+  co_await asio::this_coro::reset_cancellation_state();
+  co_await wiring.shut_down();
+  if (failure) std::rethrow_exception(failure);
+  co_return status;
+}
+
+}  // namespace
+
+int packages_command(const LoadedConfig& loaded, const PackagesOptions& options) {
+  auto foundation = lay_foundation(loaded.config, LocalSocket::no);
+  Config config = loaded.config;
+  config.spare_sandboxes = 0;  // there is no next call
+  config.node_start = NodeStart::exec;
+  return run_to_end([&config, &options, &foundation](const asio::any_io_executor& executor) {
+    return act_and_shut_down(executor, config, options, std::move(foundation));
+  });
+}
+
+}  // namespace belljar::app
