@@ -51,19 +51,19 @@ PackageSets::PackageSets(asio::any_io_executor executor, Registry& registry, con
       tasks_{executor} {}
 
 // Whatever could make the same dependencies mean something else is part of it.
-Task<std::string> PackageSets::key_of_set(const WantedSet& wanted, const LayerTarget& target) {
-  if (wanted.lockfile) co_return key_of(*wanted.lockfile, target);
+std::string PackageSets::key_of_set(const WantedSet& wanted, const LayerTarget& target) {
+  if (wanted.lockfile) return key_of(*wanted.lockfile, target);
   Sha256 hash;
   hash.add(key_of(wanted.dependencies, target));
-  hash.add("\n" + co_await registry_.fingerprint());
+  hash.add("\n" + registry_.fingerprint());
   hash.add(fmt::format("\n{}\n{}", rules_.min_age.count(), fmt::join(rules_.denied, ",")));
-  co_return hash.finish();
+  return hash.finish();
 }
 
 Task<FoundSet> PackageSets::get(WantedSet wanted, AskNpm ask_npm, InstallProgress progress) {
   const LayerTarget target = target_of(wanted.node_version);
   if (wanted.lockfile) check_denied(*wanted.lockfile);
-  const std::string key = co_await key_of_set(wanted, target);
+  const std::string key = key_of_set(wanted, target);
   const int64_t oldest = wanted.lockfile || rules_.offline
                              ? 0
                              : seconds_since_1970(clock_.wall() - rules_.max_age) + 1;

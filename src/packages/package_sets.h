@@ -62,7 +62,7 @@ class PackageSets {
   Task<> stop();
 
  private:
-  Task<std::string> key_of_set(const WantedSet& wanted, const LayerTarget& target);
+  std::string key_of_set(const WantedSet& wanted, const LayerTarget& target);
   Task<LayerRecipe> find_recipe(WantedSet wanted, LayerTarget target, AskNpm ask_npm,
                                 InstallProgress progress,
                                 std::shared_ptr<std::vector<std::string>> warnings);

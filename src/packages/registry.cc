@@ -131,12 +131,13 @@ Task<std::string> Registry::address_of(std::string package) {
   co_return text_of(client.config.registry_for(package));
 }
 
-Task<std::string> Registry::fingerprint() {
-  const NpmConfig& config = (co_await this->client())->config;
-  std::string text = config.registry ? text_of(*config.registry) : "";
+const std::string& Registry::fingerprint() {
+  if (!fingerprint_.empty()) return fingerprint_;
+  const NpmConfig config = configuration_();
+  fingerprint_ = "registry " + (config.registry ? text_of(*config.registry) : "");
   for (const auto& [scope, url] : config.registry_of_scope)
-    text += "\n" + scope + " " + text_of(url);
-  co_return text;
+    fingerprint_ += "\n" + scope + " " + text_of(url);
+  return fingerprint_;
 }
 
 Task<PackageDocument> Registry::document(std::string package) {

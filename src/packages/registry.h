@@ -61,8 +61,9 @@ class Registry {
   // The registry that serves this package, as a URL.
   Task<std::string> address_of(std::string package);
 
-  // Which packages come from which registries, as a text to compare with.
-  Task<std::string> fingerprint();
+  // Which packages come from which registries, as a text to compare with. Quick: the certificates
+  // are not looked at.
+  const std::string& fingerprint();
 
   // The tarball, complete and checked against its integrity, as a file without a name in
   // `directory`: nobody can change it between check and use, and nothing is left behind. Tried
@@ -90,6 +91,7 @@ class Registry {
   Surroundings host_;
   std::function<NpmConfig()> configuration_;
   std::unique_ptr<Client> client_;
+  std::string fingerprint_;
 };
 
 }  // namespace belljar::packages

@@ -102,6 +102,18 @@ Task<RunResult> Lease::run(Command command, RunLimits limits, LiveOutput live) {
   co_return result;
 }
 
+Task<std::shared_ptr<const void>> Lease::wait_to_install() {
+  const std::shared_ptr<LiveSandbox> live = live_;
+  while (live->installing && !live->installing->is_set()) {
+    const std::shared_ptr<Event> other = live->installing;
+    co_await other->wait();
+  }
+  const auto executor = co_await asio::this_coro::executor;
+  const auto turn = std::make_shared<Event>(executor);
+  live->installing = turn;
+  co_return std::shared_ptr<const void>{turn.get(), [turn](const void*) { turn->set(); }};
+}
+
 Task<> Lease::mount_packages(std::shared_ptr<const Fd> directory) {
   if (!live_->stop_reason.empty()) co_return;
   try {

@@ -44,6 +44,7 @@ struct LiveSandbox {
   std::map<std::string, std::string> environment;   // see Lease::environment()
   std::shared_ptr<Connectivity> connectivity;       // the way out; null: there is none
   std::shared_ptr<files::TrackedFiles> files;       // once somebody asked for it
+  std::shared_ptr<Event> installing;                // see Lease::wait_to_install()
   std::shared_ptr<const Fd> packages;               // those that are mounted
   std::map<std::string, std::string> dependencies;  // see Lease::dependencies()
   std::string stop_reason;                          // not empty: it is being stopped or gone
@@ -108,6 +109,10 @@ class Lease {
   // run_program() that knows why a sandbox was stopped: a stop before or during the run is the
   // outcome `cancelled` with a stop_reason, never an Error of the driver.
   Task<RunResult> run(Command command, RunLimits limits, LiveOutput live);
+
+  // Waits until no other call changes the packages of the sandbox; the next one may when what is
+  // returned is let go of.
+  Task<std::shared_ptr<const void>> wait_to_install();
 
   // See Sandbox::mount_packages(). If the sandbox is stopped before or meanwhile, that is no error
   // here either: the run that the packages are for says so.

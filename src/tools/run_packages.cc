@@ -140,6 +140,7 @@ Task<InstallReport> install_for_run(const Context& context, InstallRequest reque
 
 Task<InstallReport> install_for_call(const Context& context, RunPackages packages, bool in_session,
                                      Lease& lease, mcp::Call& call) {
+  const auto turn = co_await lease.wait_to_install();
   InstallRequest request;
   request.owner = call.owner();
   request.progress = [&call](std::string_view text) { call.progress(text); };

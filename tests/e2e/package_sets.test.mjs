@@ -282,6 +282,15 @@ describe('damage', () => {
   });
 });
 
+test('in a session two runs at once both have their packages', async (t) => {
+  const client = await open(t);
+  const session = await client.session(t);
+  for (let i = 0; i < 3; i++) {
+    const results = await Promise.all(['leaf', 'other', 'tree'].map((name) => session.run(show(name), { dependencies: list({ [name]: '1' }) })));
+    assert.deepEqual(results.map(({ stdout }) => stdout), ['leaf 1.1.0\n', 'other\n', 'leaf 1.1.0\n']);
+  }
+});
+
 test('in a session npm knows what is there', async (t) => {
   const client = await open(t);
   const session = await client.session(t);

@@ -71,7 +71,7 @@ for (const [name, { make, Transport, on, subscribe }] of Object.entries(clients)
       ]);
       for (const { annotations } of resources) assert.ok(Date.parse(annotations.lastModified) > 0);
       const { resourceTemplates } = await client.listResourceTemplates();
-      assert.deepEqual(resourceTemplates.map((template) => template.uriTemplate), ['file://{+filepath}']);
+      assert.deepEqual(resourceTemplates.map((template) => template.uriTemplate), ['belljar://lockfiles/{sha256}', 'file://{+filepath}']);
     });
 
     test('files are read', async () => {
@@ -132,12 +132,13 @@ for (const [name, { make, Transport, on, subscribe }] of Object.entries(clients)
 }
 
 describe('FILES_DIR', () => {
-  test('without it there are no resources, and no completions', async (t) => {
+  test('without it there are lockfiles only, and no completions', async (t) => {
     const server = Server.start(t);
     const { result } = await server.initialize();
-    assert.equal(result.capabilities.resources, undefined);
     assert.equal(result.capabilities.completions, undefined);
-    assert.equal((await server.request('resources/list')).error.code, -32601);
+    assert.deepEqual((await server.request('resources/list')).result.resources, []);
+    const { resourceTemplates } = (await server.request('resources/templates/list')).result;
+    assert.deepEqual(resourceTemplates.map((template) => template.uriTemplate), ['belljar://lockfiles/{sha256}']);
   });
 
   test('a writer that never rests is announced a few times a second, and nothing else suffers', async (t) => {

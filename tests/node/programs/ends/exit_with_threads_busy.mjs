@@ -2,6 +2,8 @@
 // exit: 2
 import { pbkdf2 } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-pbkdf2('p', 's', 1e5, 64, 'sha512', () => console.log('never'));
 const worker = new Worker("require('node:worker_threads').parentPort.postMessage(1); for (;;);", { eval: true });
-worker.on('message', () => process.exit(2));
+worker.on('message', () => {
+  pbkdf2('p', 's', 1e5, 64, 'sha512', () => console.log('never'));
+  process.exit(2);
+});
