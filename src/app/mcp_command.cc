@@ -81,6 +81,7 @@ Task<> serve(const Config& config, Foundation foundation) {
     tasks.spawn("serve local clients", local->run());
   }
   tasks.spawn("tidy the runtimes", wiring.tidy());
+  tasks.spawn("read packages again", wiring.packages().scrub());
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();

@@ -14,6 +14,7 @@ namespace belljar::packages {
 namespace {
 
 constexpr milliseconds kNearNamesTimeout{3000};
+constexpr std::chrono::hours kScrubPause{1};
 constexpr size_t kLargestLockfile = 16u << 20;
 
 int64_t seconds_since_1970(Clock::WallTime time) {
@@ -220,18 +221,46 @@ Task<> PackageSets::keep_lockfile(const Layer& layer) {
   co_await run_blocking(std::move(keep));
 }
 
-Task<std::optional<std::string>> PackageSets::lockfile(std::string sha256) const {
+std::optional<std::string> PackageSets::read_lockfile(const std::string& sha256) const {
+  try {
+    std::string text = read_file(path_ + "/lockfiles/" + sha256, kLargestLockfile);
+    if (sha256_of(text) == sha256) return text;
+  } catch (const Error& e) {
+    log::debug("no lockfile: {}", e.what());
+  }
+  return std::nullopt;
+}
+
+Task<std::optional<std::string>> PackageSets::lockfile(std::string sha256) {
   if (!is_layer_key(sha256)) co_return std::nullopt;  // they look the same
-  auto read = [path = path_ + "/lockfiles/" + sha256, &sha256]() -> std::optional<std::string> {
-    try {
-      std::string text = read_file(path, kLargestLockfile);
-      if (sha256_of(text) == sha256) return text;
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-    return std::nullopt;
-  };
-  co_return co_await run_blocking(std::move(read));
+  auto read = [this, &sha256] { return read_lockfile(sha256); };
+  std::optional<std::string> text = co_await run_blocking(std::move(read));
+  if (text) co_return text;
+  // Forgotten, but perhaps still in use.
+  const std::vector<LayerSummary> all = co_await layers_.list();
+  for (const LayerSummary& layer : all) {
+    if (layer.info.lockfile_sha256 != sha256) continue;
+    const auto open = co_await layers_.open(layer.info.key);
+    if (open) co_return *open->lockfile;
+  }
+  co_return std::nullopt;
+}
+
+Task<> PackageSets::scrub() {
+  for (;;) {
+    co_await sleep_for(kScrubPause);
+    co_await scrub_next();
+  }
+}
+
+Task<> PackageSets::scrub_next() {
+  std::vector<std::string> keys;
+  for (const LayerSummary& layer : co_await layers_.list()) keys.push_back(layer.info.key);
+  if (keys.empty()) co_return;
+  std::sort(keys.begin(), keys.end());
+  const auto next = std::upper_bound(keys.begin(), keys.end(), last_scrubbed_);
+  last_scrubbed_ = next == keys.end() ? keys.front() : *next;
+  co_await layers_.verify(last_scrubbed_);
 }
 
 Task<> PackageSets::tidy() {

@@ -50,9 +50,14 @@ class PackageSets {
   std::string waiting_for() const { return waiting_.empty() ? "" : *waiting_.begin(); }
 
   // The lockfile of a set that was found here lately, by the SHA-256 of its text.
-  Task<std::optional<std::string>> lockfile(std::string sha256) const;
+  Task<std::optional<std::string>> lockfile(std::string sha256);
 
   LayerStore& layers() { return layers_; }
+
+  // Reads the sets that are kept again, one an hour, and has damaged ones built again when they are
+  // wanted. Does not end by itself.
+  Task<> scrub();
+  Task<> scrub_next();
 
   // Removes what exceeds the operator's bound, and what is forgotten.
   Task<PruneResult> prune();
@@ -75,6 +80,7 @@ class PackageSets {
   void check_all_kept(const LayerRecipe& recipe) const;
   Task<> keep_lockfile(const Layer& layer);
   Task<> tidy();
+  std::optional<std::string> read_lockfile(const std::string& sha256) const;
 
   Registry& registry_;
   const Clock& clock_;
@@ -82,6 +88,7 @@ class PackageSets {
   PackageRules rules_;
   NearNames near_names_;
   std::multiset<std::string> waiting_;
+  std::string last_scrubbed_;  // the key of the set
   KeptDocuments documents_;
   net::ConnectionPool connections_;
   StoreDirectory directory_;

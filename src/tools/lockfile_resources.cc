@@ -10,7 +10,7 @@ constexpr std::string_view kType = "application/json";
 
 class LockfileSource final : public mcp::ResourceSource {
  public:
-  explicit LockfileSource(const packages::PackageSets& packages) : packages_{packages} {}
+  explicit LockfileSource(packages::PackageSets& packages) : packages_{packages} {}
 
   Task<std::vector<mcp::ResourceInfo>> list(mcp::Call&) override {
     co_return std::vector<mcp::ResourceInfo>{};
@@ -37,12 +37,12 @@ class LockfileSource final : public mcp::ResourceSource {
   }
 
  private:
-  const packages::PackageSets& packages_;
+  packages::PackageSets& packages_;
 };
 
 }  // namespace
 
-void add_lockfile_resources(mcp::Server& server, const packages::PackageSets& packages) {
+void add_lockfile_resources(mcp::Server& server, packages::PackageSets& packages) {
   server.add(std::make_unique<LockfileSource>(packages));
 }
 

@@ -7,6 +7,6 @@ namespace belljar::tools {
 
 // Makes the lockfiles that results name readable as resources `belljar://lockfiles/{sha256}`. They
 // are not listed: each is for whoever got its name. `packages` must outlive the server.
-void add_lockfile_resources(mcp::Server& server, const packages::PackageSets& packages);
+void add_lockfile_resources(mcp::Server& server, packages::PackageSets& packages);
 
 }  // namespace belljar::tools
