@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -34,8 +35,10 @@ void unpack_content(const StoreDirectory& store, int tarball, const std::string&
   UnpackOptions options;
   options.max_entries = kMostEntries;
   options.max_bytes = kMostBytes;
-  options.each = [&manifest](UnpackedFile file) { manifest.files.push_back(std::move(file)); };
+  std::map<std::string, UnpackedFile> found;  // a name may occur twice; the last one counts
+  options.each = [&found](UnpackedFile file) { found.insert_or_assign(file.path, file); };
   unpack_tarball(tarball, directory.get(), options);
+  for (auto& [path, file] : found) manifest.files.push_back(std::move(file));
   manifest.sort();
   write_new_file(temporary.path() + "/file-list", manifest.serialize());
   // A process that was quicker has made the same.

@@ -59,6 +59,14 @@ TEST_F(PackageStoreTest, KeepsPackagesUnpackedByTheirIntegrity) {
   EXPECT_EQ(PackageStore::id_of(a).size(), 128u);
 }
 
+TEST_F(PackageStoreTest, OfFilesOfTheSameNameTheLastOneCounts) {
+  const std::string a = publish("a", "1.0.0", {{"p/x", "one"}, {"p/y", ""}, {"p/x", "2"}});
+  fetch({locked("a", a)});
+  EXPECT_EQ(read_file(content(a, "x")), "2");
+  restart();
+  EXPECT_TRUE(check(a)) << "and is what the list of files says";
+}
+
 TEST_F(PackageStoreTest, DownloadsAPackageOnceWhoeverWantsIt) {
   const std::string a = publish_text("a", "text");
   std::vector<LockedPackage> both{locked("a", a), locked("a", a)};

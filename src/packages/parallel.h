@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/multiple_exceptions.hpp>
 #include <exception>
 #include <functional>
 
@@ -9,44 +8,44 @@
 
 namespace belljar::packages {
 
-// Takes one number after the other until there is none left.
-inline Task<> take_turns(const std::function<Task<>(size_t)>& work, size_t& next, size_t count) {
+// Takes one number after the other until there is none left. `failure` is the first exception of
+// all who take turns; those of the ones who are cancelled because of it come later.
+inline Task<> take_turns(const std::function<Task<>(size_t)>& work, size_t& next, size_t count,
+                         std::exception_ptr& failure) {
   while (next < count) {
     const size_t mine = next++;
-    co_await work(mine);
+    try {
+      co_await work(mine);
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+      throw;
+    }
   }
 }
 
 inline Task<> take_turns_together(const std::function<Task<>(size_t)>& work, size_t& next,
-                                  size_t count, size_t width) {
+                                  size_t count, size_t width, std::exception_ptr& failure) {
   using namespace asio::experimental::awaitable_operators;
   if (width <= 1)
-    co_await take_turns(work, next, count);
+    co_await take_turns(work, next, count, failure);
   else
-    co_await (take_turns_together(work, next, count, width / 2) &&
-              take_turns_together(work, next, count, width - width / 2));
-}
-
-// The exceptions of those that were cancelled come along with that of the one that failed.
-[[noreturn]] inline void rethrow_first(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const asio::multiple_exceptions& several) {
-    rethrow_first(several.first_exception());
-  }
+    co_await (take_turns_together(work, next, count, width / 2, failure) &&
+              take_turns_together(work, next, count, width - width / 2, failure));
 }
 
 // Awaits work(0) … work(count - 1), `width` at a time. The first exception cancels the others and
 // reaches the caller when they have ended.
 inline Task<> in_parallel(size_t count, std::function<Task<>(size_t)> work, size_t width = 4) {
   size_t next = 0;
-  std::exception_ptr error;
+  std::exception_ptr failure;
+  bool has_failed = false;
   try {
-    co_await take_turns_together(work, next, count, std::min(count, width));
+    co_await take_turns_together(work, next, count, std::min(count, width), failure);
   } catch (...) {
-    error = std::current_exception();
+    has_failed = true;  // with several exceptions, in the order of their places
+    if (!failure) failure = std::current_exception();
   }
-  if (error) rethrow_first(error);
+  if (has_failed) std::rethrow_exception(failure);
 }
 
 }  // namespace belljar::packages

@@ -134,9 +134,19 @@ class Tree final : public Target {
     const size_t slash = path.rfind('/');
     const int parent = directory(slash == std::string::npos ? "" : path.substr(0, slash));
     const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-    Fd file{open_beneath(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode)};
-    if (!file && errno == EEXIST)
-      fail(Code::denied, "the archive contains \"{}\" twice", shown(path));
+    const auto create = [parent, &name, mode] {
+      return Fd{open_beneath(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode)};
+    };
+    Fd file = create();
+    if (!file && errno == EEXIST) {
+      struct stat there {};
+      const bool is_file = ::fstatat(parent, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                           S_ISREG(there.st_mode);
+      if (!is_file || ::unlinkat(parent, name.c_str(), 0) != 0)
+        fail(Code::denied, "the archive uses \"{}\" as a file and as a directory", shown(path));
+      --unpacked_.files;
+      file = create();
+    }
     sys(file.get(), "create {}", shown(path));
     sys(::fchmod(file.get(), mode), "set the mode of {}", shown(path));
     return file;
@@ -160,9 +170,9 @@ class Memory final : public Target {
   explicit Memory(const ReadLimits& limits) : limits_{limits}, left_{limits.all} {}
 
   void begin(const std::string& path, bool) override {
-    const auto [at, is_new] = files_.try_emplace(path);
-    if (!is_new) fail(Code::denied, "the archive contains \"{}\" twice", shown(path));
-    file_ = &at->second;
+    file_ = &files_[path];
+    left_ += file_->content.size();
+    *file_ = {};
   }
 
   void write(std::string_view piece) override {

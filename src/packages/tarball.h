@@ -34,8 +34,8 @@ struct Unpacked {
 //  - the first component of every name is dropped ("package/"); absolute names, "..", control
 //    characters, ill-formed UTF-8 and over-long names are refused, and so are links, devices and
 //    everything else that is not a file or a directory: a npm package has none of them;
-//  - every name is resolved beneath `directory` without following a link, and no file is opened
-//  twice;
+//  - every name is resolved beneath `directory` without following a link; of files of the same name
+//    the last one counts, as with npm: some packages have that;
 //  - files become 0644, or 0755 if they were executable; owner, times, ACLs and xattrs are not
 //  taken over.
 // The first offence throws Error{denied} (limits: Error{exhausted}, a broken archive:
