@@ -160,23 +160,6 @@ Task<int> act(Wiring& wiring, const Config& config, PackagesOptions options) {
   fail(Code::internal, "there is no such action");
 }
 
-Task<int> act_and_shut_down(asio::any_io_executor executor, const Config& config,
-                            PackagesOptions options, Foundation foundation) {
-  Wiring wiring{executor, config, std::move(foundation)};
-  int status = 0;
-  std::exception_ptr failure;
-  try {
-    status = co_await act(wiring, config, std::move(options));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  // Also after SIGINT: what was cancelled is the work, not the clean-up.
-  co_await asio::this_coro::reset_cancellation_state();
-  co_await wiring.shut_down();
-  if (failure) std::rethrow_exception(failure);
-  co_return status;
-}
-
 }  // namespace
 
 int packages_command(const LoadedConfig& loaded, const PackagesOptions& options) {
@@ -184,8 +167,11 @@ int packages_command(const LoadedConfig& loaded, const PackagesOptions& options)
   Config config = loaded.config;
   config.spare_sandboxes = 0;  // there is no next call
   config.node_start = NodeStart::exec;
-  return run_to_end([&config, &options, &foundation](const asio::any_io_executor& executor) {
-    return act_and_shut_down(executor, config, options, std::move(foundation));
+  std::function<Task<int>(Wiring&)> work = [&config, &options](Wiring& wiring) {
+    return act(wiring, config, options);
+  };
+  return run_to_end([&config, &work, &foundation](const asio::any_io_executor&) {
+    return with_wiring(config, std::move(foundation), std::move(work));
   });
 }
 

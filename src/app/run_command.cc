@@ -164,23 +164,6 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   co_return exit_status(outcome);
 }
 
-Task<int> run_and_shut_down(asio::any_io_executor executor, const Config& config,
-                            RunOptions options, tools::Program program, Foundation foundation) {
-  Wiring wiring{executor, config, std::move(foundation)};
-  int status = 0;
-  std::exception_ptr failure;
-  try {
-    status = co_await run_one(wiring, config, std::move(options), std::move(program));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  // Also after SIGINT: what was cancelled is the run, not the clean-up.
-  co_await asio::this_coro::reset_cancellation_state();
-  co_await wiring.shut_down();
-  if (failure) std::rethrow_exception(failure);
-  co_return status;
-}
-
 }  // namespace
 
 int run_command(const LoadedConfig& loaded, const RunOptions& options) {
@@ -190,9 +173,11 @@ int run_command(const LoadedConfig& loaded, const RunOptions& options) {
   Config config = loaded.config;
   config.spare_sandboxes = 0;  // there is no next call
   if (config.node_start == NodeStart::automatic) config.node_start = NodeStart::exec;
-  return run_to_end([&config, &options, &program,
-                     &foundation](const asio::any_io_executor& executor) {
-    return run_and_shut_down(executor, config, options, std::move(program), std::move(foundation));
+  std::function<Task<int>(Wiring&)> work = [&config, &options, &program](Wiring& wiring) {
+    return run_one(wiring, config, options, std::move(program));
+  };
+  return run_to_end([&config, &work, &foundation](const asio::any_io_executor&) {
+    return with_wiring(config, std::move(foundation), std::move(work));
   });
 }
 

@@ -84,6 +84,22 @@ void check_timers(asio::io_context& context) {
   if (!rang) fail(Code::exhausted, "the kernel watches no timer: there is no memory for it");
 }
 
+Task<int> with_wiring(const Config& config, Foundation foundation,
+                      std::function<Task<int>(Wiring&)> work) {
+  Wiring wiring{co_await asio::this_coro::executor, config, std::move(foundation)};
+  int status = 0;
+  std::exception_ptr failure;
+  try {
+    status = co_await work(wiring);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state();
+  co_await wiring.shut_down();
+  if (failure) std::rethrow_exception(failure);
+  co_return status;
+}
+
 int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main) {
   asio::io_context context{1};
   check_timers(context);

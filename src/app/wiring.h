@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "app/config.h"
@@ -70,6 +71,11 @@ class Wiring final : public tools::Images {
 // Throws if timers of this event loop never ring. Asio does not look whether the kernel watches its
 // timer; without, every time limit would be waited for in vain.
 void check_timers(asio::io_context& context);
+
+// Does the work of one command with a wiring, which is shut down however the work ends: what SIGINT
+// cancels is the work, not the clean-up. The configuration must outlive the task.
+Task<int> with_wiring(const Config& config, Foundation foundation,
+                      std::function<Task<int>(Wiring&)> work);
 
 // Runs a task on an event loop of its own to its end. SIGINT and SIGTERM cancel it.
 int run_to_end(const std::function<Task<int>(asio::any_io_executor)>& main);

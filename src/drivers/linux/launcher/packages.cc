@@ -128,15 +128,22 @@ int make_directory(int workspace) {
   return error;
 }
 
-// 0 or an errno. No program can mount, so a mount there is one of packages.
-int unmount_others(int workspace, Fd& place) {
+bool is_mount(int directory) {
   struct statx info {};
-  if (::statx(place.get(), "", AT_EMPTY_PATH, 0, &info) != 0) return errno;
-  if ((info.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0) return 0;
+  return ::statx(directory, "", AT_EMPTY_PATH, 0, &info) == 0 &&
+         (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+// No program can mount, so a mount at the place is one of packages. Programs that run may look for
+// a package at any moment: the new ones come beneath the old ones, which then go. Before Linux 6.5
+// the old ones stay, covered, until the sandbox ends.
+int replace_mount(int merged, int workspace, int place) {
+  constexpr unsigned kPlain = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+  constexpr unsigned kBeneath = 0x200;  // MOVE_MOUNT_BENEATH
+  if (move_mount(merged, "", place, "", kPlain | kBeneath) != 0)
+    return errno == EINVAL ? result_of(move_mount(merged, "", place, "", kPlain)) : errno;
   if (::fchdir(workspace) != 0) return errno;
-  if (::umount2(kName, MNT_DETACH | UMOUNT_NOFOLLOW) != 0) return errno;
-  place.reset(open_directory_beneath(workspace, kName));
-  return place ? 0 : errno;
+  return result_of(::umount2(kName, MNT_DETACH | UMOUNT_NOFOLLOW));
 }
 
 // Programs may run here and put something else in the place of everything that is named. What is
@@ -147,11 +154,12 @@ int attach(PackagesContext& context) {
   const Fd workspace{open_directory_beneath(root.get(), "workspace")};
   if (!workspace) return errno;
   if (const int error = make_directory(workspace.get())) return error;
-  Fd place{open_directory_beneath(workspace.get(), kName)};
+  const Fd place{open_directory_beneath(workspace.get(), kName)};
   if (!place) return errno;
-  if (const int error = unmount_others(workspace.get(), place)) return error;
-  return result_of(move_mount(context.merged.get(), "", place.get(), "",
-                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+  const int merged = context.merged.get();
+  if (is_mount(place.get())) return replace_mount(merged, workspace.get(), place.get());
+  return result_of(
+      move_mount(merged, "", place.get(), "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
 }
 
 constexpr Step<PackagesContext> kSteps[] = {
