@@ -64,7 +64,6 @@ Task<std::string> KeptDocuments::get(std::string package, DocumentDetail detail,
          "registry. Start it once without `offline` and use {}, or `belljar packages add {}`",
          package, package, package);
   std::string body = co_await registry_.raw_document(package, detail, connections);
-  ++fetched_;
   auto keep = [this, &path, &body] {
     try {
       make_directories(directory_, 0700);

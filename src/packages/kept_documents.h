@@ -29,9 +29,6 @@ class KeptDocuments {
   Task<std::string> get(std::string package, DocumentDetail detail,
                         net::ConnectionPool* connections);
 
-  // How many documents were fetched, of all that were asked for.
-  size_t fetched() const { return fetched_; }
-
   // Removes what is forgotten. Blocks.
   static void prune(const std::string& directory, Clock::WallTime now);
 
@@ -43,7 +40,6 @@ class KeptDocuments {
   const Clock& clock_;
   std::string directory_;
   Rules rules_;
-  size_t fetched_ = 0;
 };
 
 }  // namespace belljar::packages

@@ -1,6 +1,6 @@
 #include "tools/install_failure.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -47,10 +47,8 @@ std::string conflict(const NpmComplaint& complaint) {
 
 Error missing_package(const InstallFailure& failure) {
   const std::string& name = failure.trouble->package;
-  std::string advice = "check its spelling";
-  if (!failure.near.empty())
-    advice = fmt::format("did you mean {}?", fmt::join(failure.near, ", "));
-  return {Code::not_found, fmt::format("no package \"{}\" in the registry; {}", name, advice)};
+  return {Code::not_found,
+          fmt::format("no package \"{}\" in the registry; check its spelling", name)};
 }
 
 Error missing_version(const InstallFailure& failure) {

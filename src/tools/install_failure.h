@@ -28,10 +28,9 @@ struct InstallFailure {
   RunResult run;  // of npm
   NpmComplaint complaint;
   std::optional<packages::RegistryProxy::Trouble> trouble;
-  std::string waiting_for;        // package that the registry had not answered yet
-  std::string newest;             // version of the package that no version was found of
-  std::vector<std::string> near;  // names like the one that does not exist
-  Limits limits;                  // of the install sandbox
+  std::string waiting_for;  // package that the registry had not answered yet
+  std::string newest;       // version of the package that no version was found of
+  Limits limits;            // of the install sandbox
   milliseconds timeout{0};
 };
 
