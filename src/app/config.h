@@ -24,6 +24,11 @@ struct Config {
   NodeStart node_start = NodeStart::automatic;
   uint64_t zygote_copies = 10'000;  // before one is renewed
   std::string data_dir;
+  std::string packages_store = "main";
+
+  // Its directory beneath the data directory.
+  std::string packages_directory() const;
+
   log::Level log_level = log::Level::warning;
   log::Format log_format = log::Format::text;
 };

@@ -105,6 +105,22 @@ TEST_F(ConfigTest, DeniedPackagesAreNames) {
     EXPECT_NE(message_of({{"packages-deny", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, ScriptsOfPackagesAreAllowedByName) {
+  EXPECT_TRUE(load_config({}, file_).config.tools.packages.allow_scripts.empty());
+  const Config config = load_config({{"packages-allow-scripts", "esbuild,@a/b"}}, file_).config;
+  EXPECT_EQ(config.tools.packages.allow_scripts, (std::vector<std::string>{"esbuild", "@a/b"}));
+  for (const char* bad : {"", "*", "a b", "../x", "a,"})
+    EXPECT_NE(message_of({{"packages-allow-scripts", bad}}, file_), "no error") << bad;
+}
+
+TEST_F(ConfigTest, AStoreOfPackagesIsANameAndADirectoryOfItsOwn) {
+  EXPECT_EQ(load_config({}, file_).config.packages_directory(), "packages");
+  const Config config = load_config({{"packages-store", "test-1"}}, file_).config;
+  EXPECT_EQ(config.packages_directory(), "packages-test-1");
+  for (const char* bad : {"", ".", "..", "a/b", "A", "a b", "../../etc"})
+    EXPECT_NE(message_of({{"packages-store", bad}}, file_), "no error") << bad;
+}
+
 TEST_F(ConfigTest, ASwitchIsYesOrNo) {
   EXPECT_FALSE(load_config({}, file_).config.tools.packages.offline);
   for (const char* yes : {"", "yes", "true", "1"})

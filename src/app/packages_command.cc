@@ -7,7 +7,7 @@
 #include "app/wiring.h"
 #include "base/bytes.h"
 #include "base/json.h"
-#include "tools/npm_resolve.h"
+#include "tools/npm_rebuild.h"
 
 namespace belljar::app {
 
@@ -125,22 +125,20 @@ Task<int> add(Wiring& wiring, const Config& config, std::vector<packages::Depend
   spec.image = image;
   spec.limits = config.tools.default_limits;
   const tools::Context context = wiring.context(config.tools);
-  tools::NpmContext npm{wiring.sandboxes(),
-                        wiring.registry(),
-                        wiring.clock(),
-                        context.settings.downloads_dir,
-                        "",
-                        std::move(spec),
-                        config.tools.install_timeout};
-  packages::PackageSets::AskNpm ask_npm = [npm](const packages::WantedSet& set,
-                                                packages::InstallProgress progress) {
-    return tools::resolve_with_npm(npm, set, std::move(progress));
-  };
+  const tools::NpmContext npm{wiring.sandboxes(),
+                              wiring.registry(),
+                              wiring.clock(),
+                              context.settings.downloads_dir,
+                              "",
+                              std::move(spec),
+                              config.tools.install_timeout};
   packages::WantedSet set{std::move(wanted), nullptr, image.node_version};
   packages::InstallProgress progress = show_progress;
+  packages::PackageSets::Npm own_npm = tools::npm_in_sandbox(npm);
   const packages::FoundSet found =
-      co_await wiring.packages().get(std::move(set), std::move(ask_npm), std::move(progress));
+      co_await wiring.packages().get(std::move(set), std::move(own_npm), std::move(progress));
   for (const std::string& warning : found.warnings) show_progress(warning);
+  if (!found.script_output.empty()) show_progress(found.script_output);
   fmt::print("{} {} for Node.js {}: {} packages, {}\n", found.layer->info->key.substr(0, kShownKey),
              found.cached ? "was there already" : "was installed",
              found.layer->info->target.node_major, found.layer->info->package_count,

@@ -102,6 +102,25 @@ Setting text(std::string name, std::vector<std::string> variables, std::string f
   return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
 }
 
+Setting plain_name(std::string name, std::vector<std::string> variables, std::string help,
+                   std::string Config::*member) {
+  const auto set = [member](Config& config, const std::string& value) {
+    constexpr const char* kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    constexpr size_t kLongest = 40;
+    const bool is_plain = value.find_first_not_of(kAllowed) == std::string::npos;
+    if (value.empty() || value.size() > kLongest || !is_plain) return false;
+    config.*member = value;
+    return true;
+  };
+  const auto show = [member](const Config& config) { return config.*member; };
+  return {std::move(name),
+          std::move(variables),
+          "a name of at most 40 small letters, digits and -",
+          std::move(help),
+          set,
+          show};
+}
+
 Setting address(std::string name, std::vector<std::string> variables, std::string help,
                 asio::ip::address tools::Settings::*member) {
   const auto set = [member](Config& config, const std::string& text) {

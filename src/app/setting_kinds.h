@@ -27,6 +27,10 @@ Setting cpus(std::string name, std::vector<std::string> variables, std::string h
 Setting text(std::string name, std::vector<std::string> variables, std::string form,
              std::string help, std::function<std::string&(Config&)> at);
 
+// A short name that can be part of a file's.
+Setting plain_name(std::string name, std::vector<std::string> variables, std::string help,
+                   std::string Config::*member);
+
 Setting address(std::string name, std::vector<std::string> variables, std::string help,
                 asio::ip::address tools::Settings::*member);
 

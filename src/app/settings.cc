@@ -89,9 +89,17 @@ std::vector<Setting> make_settings() {
       "packages-deny", Variables{"BELLJAR_PACKAGES_DENY"},
       "packages that are never installed, not even if others need them",
       [](Config& c) -> std::vector<std::string>& { return c.tools.packages.denied; }));
+  list.push_back(package_names(
+      "packages-allow-scripts", Variables{"BELLJAR_PACKAGES_ALLOW_SCRIPTS"},
+      "packages whose install scripts run, in a sandbox without network; no others do",
+      [](Config& c) -> std::vector<std::string>& { return c.tools.packages.allow_scripts; }));
   list.push_back(bytes("packages-disk", Variables{"BELLJAR_PACKAGES_DISK"},
                        "what is kept of installed packages; those used longest ago are removed",
                        1u << 20, [](Config& c) -> uint64_t& { return c.tools.packages.disk; }));
+  list.push_back(plain_name("packages-store", Variables{"BELLJAR_PACKAGES_STORE"},
+                            "which of the stores in the data directory packages are kept in; one "
+                            "that is not there is made",
+                            &Config::packages_store));
   list.push_back(yes_or_no("offline", Variables{"BELLJAR_OFFLINE"},
                            "no registry is asked: only packages that are kept here are installed",
                            [](Config& c) -> bool& { return c.tools.packages.offline; }));
@@ -168,6 +176,10 @@ std::vector<Setting> make_settings() {
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> list = make_settings();
   return list;
+}
+
+std::string Config::packages_directory() const {
+  return packages_store == "main" ? "packages" : "packages-" + packages_store;
 }
 
 Config default_config() {

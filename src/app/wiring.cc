@@ -32,7 +32,7 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
           executor,
           *foundation_.registry,
           clock_,
-          foundation_.data_dir + "/packages",
+          foundation_.data_dir + "/" + config.packages_directory(),
           config.tools.packages,
           [this](std::string name) { return packages::near_names(registry(), std::move(name)); }} {}
 

@@ -61,18 +61,33 @@ std::string read_file(const std::string& path, size_t limit) {
   return read_to_end(file.get(), path, limit);
 }
 
-void write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
+namespace {
+
+enum class Flush { yes, no };
+
+void write_and_rename(const std::string& path, std::string_view content, unsigned mode,
+                      Flush flush) {
   const std::string temporary = path + "." + random_hex(8);
   const Fd file{sys(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode),
                     "create {}", temporary)};
   try {
     write_all(file.get(), content, temporary);
-    sys(::fsync(file.get()), "flush {}", temporary);
+    if (flush == Flush::yes) sys(::fsync(file.get()), "flush {}", temporary);
     sys(::rename(temporary.c_str(), path.c_str()), "rename {} to {}", temporary, path);
   } catch (const Error&) {
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+}  // namespace
+
+void write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
+  write_and_rename(path, content, mode, Flush::yes);
+}
+
+void replace_file(const std::string& path, std::string_view content, unsigned mode) {
+  write_and_rename(path, content, mode, Flush::no);
 }
 
 void make_directories(const std::string& path, unsigned mode) {

@@ -26,6 +26,10 @@ std::string read_to_end(int fd, const std::string& name, size_t limit);
 // Writes a file so that a reader sees the old content or the new one, never a part of it.
 void write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
 
+// The same without waiting for the disk, which takes long while much else is being written. After a
+// power failure the file may hold anything: for what its reader checks.
+void replace_file(const std::string& path, std::string_view content, unsigned mode = 0644);
+
 void make_directories(const std::string& path, unsigned mode = 0755);
 
 // The environment variable, or "" if it is not set.

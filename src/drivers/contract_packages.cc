@@ -20,13 +20,22 @@ Packages::Packages(const std::map<std::string, std::string>& files) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream{file} << content;
   }
-  directory = std::make_shared<const Fd>(open_directory(path_));
+  std::vector<Fd> directories;
+  directories.push_back(open_directory(path_));
+  directory = std::make_shared<const std::vector<Fd>>(std::move(directories));
   before_ = state();
 }
 
 Packages::~Packages() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+PackageDirectories Packages::over(const Packages& base) const {
+  std::vector<Fd> directories;
+  directories.push_back(open_directory(path_));
+  directories.push_back(open_directory(base.path_));
+  return std::make_shared<const std::vector<Fd>>(std::move(directories));
 }
 
 // Names, contents, owners, modes, links, and times of change, which nobody can set back.

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 
-#include "base/fd.h"
+#include "sandbox/driver.h"
 
 namespace belljar::contract {
 
@@ -18,8 +17,9 @@ class Packages {
 
   bool is_unchanged() const { return state() == before_; }
   const std::string& path() const { return path_; }
+  PackageDirectories over(const Packages& base) const;  // both
 
-  std::shared_ptr<const Fd> directory;
+  PackageDirectories directory;  // this one alone
 
  private:
   std::string state() const;

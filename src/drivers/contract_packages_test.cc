@@ -144,6 +144,31 @@ TEST_P(DriverContract, LetsProgramsChangePackagesForThemselvesOnly) {
   check(changed);
 }
 
+Task<> stacked(Bench& bench) {
+  const Packages base{{{"kept/index.js", "hidden"}, {"gone/index.js", "old"}}};
+  const Packages top{{{"kept/index.js", kText}, {"second/index.js", "2"}}};
+  const auto sandbox = co_await bench.create();
+  co_await sandbox->mount_packages(top.over(base));
+  const RunResult shown = co_await bench.run_in(*sandbox, kShow);
+  EXPECT_EQ(shown.out.text, std::string{kText} + "\nold\n(none)\n2\n") << shown.err.text;
+  if (are_the_programs_own(bench)) {
+    const RunResult result = co_await bench.run_in(*sandbox, kChange);
+    EXPECT_TRUE(result.outcome.ok()) << result.err.text;
+    const RunResult after = co_await bench.run_in(*sandbox, kShow);
+    EXPECT_EQ(after.out.text, "patched\n(none)\nnew\n2\n");
+  }
+  EXPECT_TRUE(base.is_unchanged());
+  EXPECT_TRUE(top.is_unchanged());
+  // What was one of two goes like any other.
+  co_await sandbox->mount_packages(base.directory);
+  const RunResult last = co_await bench.run_in(*sandbox, kShow);
+  EXPECT_EQ(last.out.text, "hidden\nold\n(none)\n(none)\n");
+  co_await sandbox->destroy();
+}
+TEST_P(DriverContract, ShowsOnePackageDirectoryOverAnother) {
+  check(stacked);
+}
+
 Task<> replaced(Bench& bench) {
   const Packages first{kFirst};
   const Packages second{{{"kept/index.js", "newer"}, {"second/index.js", "2"}}};

@@ -33,19 +33,31 @@ std::string_view type_name(Type type) {
   return "device";
 }
 
-int open_beneath(int directory, const char* path, uint64_t flags) {
+namespace {
+
+int open_safely(int directory, const char* path, uint64_t flags, uint64_t more) {
   // Renames elsewhere on the machine make the kernel say EAGAIN; a program may rename for ever.
   constexpr int kTries = 64;
   open_how how{};
   how.flags = flags | O_CLOEXEC;
   if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | more;
   long opened = -1;
   for (int i = 0; i < kTries; ++i) {
     opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
     if (opened >= 0 || (errno != EAGAIN && errno != EINTR)) break;
   }
   return static_cast<int>(opened);
+}
+
+}  // namespace
+
+int open_beneath(int directory, const char* path, uint64_t flags) {
+  return open_safely(directory, path, flags, RESOLVE_NO_XDEV);
+}
+
+int open_mount(int directory, const char* name) {
+  return open_safely(directory, name, kHandle | O_DIRECTORY, 0);
 }
 
 bool read_names(int directory, size_t limit, std::vector<Name>& names) {

@@ -22,6 +22,10 @@ std::string_view type_name(Type type);
 // anything. The new descriptor (close-on-exec), or -1 and errno.
 int open_beneath(int directory, const char* path, uint64_t flags);
 
+// A handle (O_PATH) of the directory of that name; if something is mounted there, of that. Only for
+// a name where nobody but the launcher mounts.
+int open_mount(int directory, const char* name);
+
 constexpr uint64_t kHandle = O_PATH | O_NOFOLLOW;             // to look at it, whatever it is
 constexpr uint64_t kFolder = O_RDONLY | O_DIRECTORY;          // to read its names
 constexpr int kLook = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;  // for fstatat

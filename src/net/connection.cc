@@ -146,7 +146,7 @@ std::string basic_authorization(const Url& url) {
 }
 
 Task<std::unique_ptr<Stream>> open_connection(Url url, std::optional<Url> proxy,
-                                              asio::ssl::context& tls) {
+                                              asio::ssl::context* tls) {
   using Plain = AsioStream<tcp::socket>;
   using Tls = AsioStream<asio::ssl::stream<tcp::socket>>;
   using TlsInTls = AsioStream<asio::ssl::stream<asio::ssl::stream<tcp::socket>>>;
@@ -155,13 +155,13 @@ Task<std::unique_ptr<Stream>> open_connection(Url url, std::optional<Url> proxy,
   if (!first.is_tls()) {
     if (!url.is_tls()) co_return std::make_unique<Plain>(std::move(plain));
     if (proxy) co_await tunnel(plain, url, *proxy);
-    Tls secure = co_await start_tls(plain.take(), url.host, tls);
+    Tls secure = co_await start_tls(plain.take(), url.host, *tls);
     co_return std::make_unique<Tls>(std::move(secure));
   }
-  Tls secure = co_await start_tls(plain.take(), first.host, tls);
+  Tls secure = co_await start_tls(plain.take(), first.host, *tls);
   if (!proxy || !url.is_tls()) co_return std::make_unique<Tls>(std::move(secure));
   co_await tunnel(secure, url, *proxy);
-  TlsInTls inner = co_await start_tls(secure.take(), url.host, tls);
+  TlsInTls inner = co_await start_tls(secure.take(), url.host, *tls);
   co_return std::make_unique<TlsInTls>(std::move(inner));
 }
 

@@ -17,9 +17,10 @@ namespace belljar::net {
 // through the proxy, by CONNECT) TLS with the host checked. To an http address through a proxy the
 // result is the connection to the proxy, which then wants the full address in the request line.
 // Sockets are close-on-exec. Throws Error{unavailable} that names the host, the step and what to
-// try; takes as long as the network lets it, so the caller sets the limit.
+// try; takes as long as the network lets it, so the caller sets the limit. `tls` may be null if
+// neither address is https.
 Task<std::unique_ptr<Stream>> open_connection(Url url, std::optional<Url> proxy,
-                                              asio::ssl::context& tls);
+                                              asio::ssl::context* tls);
 
 // TLS over a socket that is connected already and does not block, as the client of a server that
 // must prove to be `host`. Throws Error{unavailable} that says why it did not.

@@ -120,8 +120,7 @@ Task<> perform(Stream& stream, const HttpRequest& request, const std::string& he
 
 }  // namespace
 
-HttpClient::HttpClient(HttpSettings settings)
-    : settings_{std::move(settings)}, tls_{make_tls_client(settings_.tls)} {}
+HttpClient::HttpClient(HttpSettings settings) : settings_{std::move(settings)} {}
 
 HttpClient::~HttpClient() = default;
 
@@ -165,10 +164,22 @@ Task<HttpResponse> HttpClient::follow(HttpRequest& request, const BodySink& sink
   }
 }
 
+// Null if neither is reached by TLS: the system's certificates take some 50 ms to read.
+Task<asio::ssl::context*> HttpClient::tls_for(const Url& url, const std::optional<Url>& proxy) {
+  if (!url.is_tls() && !(proxy && proxy->is_tls())) co_return nullptr;
+  if (!tls_) {
+    auto make = [this] { return make_tls_client(settings_.tls); };
+    auto made = co_await run_blocking(make);
+    if (!tls_) tls_ = std::move(made);  // otherwise another request was quicker, and uses it
+  }
+  co_return tls_.get();
+}
+
 Task<std::unique_ptr<Stream>> HttpClient::connect(const HttpRequest& request) {
   const auto proxy = proxy_for(settings_.proxy, request.url);
+  asio::ssl::context* const tls = co_await tls_for(request.url, proxy);
   auto connected =
-      co_await with_timeout(request.limits.connect, open_connection(request.url, proxy, *tls_));
+      co_await with_timeout(request.limits.connect, open_connection(request.url, proxy, tls));
   if (!connected)
     fail(Code::unavailable, "no connection to {} after {} s (behind a proxy, set HTTPS_PROXY)",
          proxy ? proxy->host : request.url.host, request.limits.connect.count());

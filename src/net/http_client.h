@@ -57,13 +57,14 @@ using BodySink = std::function<void(std::string_view piece, uint64_t total)>;
 //   HttpRequest request{.url = *parse_url(text)};
 //   const HttpResponse response = co_await client.get(std::move(request));
 //
-// Every status is an answer; what kept us from getting one throws Error{unavailable} that names the
-// address (never user, password or headers) and what to try. Cancelling closes the connection at
-// once. Authorization and cookies are dropped when a redirect leads to another scheme, host or
-// port.
+// Certificates are read by the first request that needs them, and a CA file that cannot be read is
+// the error of that request. Every status is an answer; what kept us from getting one throws
+// Error{unavailable} that names the address (never user, password or headers) and what to try.
+// Cancelling closes the connection at once. Authorization and cookies are dropped when a redirect
+// leads to another scheme, host or port.
 class HttpClient {
  public:
-  explicit HttpClient(HttpSettings settings);  // throws if a CA file cannot be read
+  explicit HttpClient(HttpSettings settings);
   ~HttpClient();
 
   Task<HttpResponse> get(HttpRequest request);
@@ -73,6 +74,7 @@ class HttpClient {
   Task<HttpResponse> follow(HttpRequest& request, const BodySink& sink);
   Task<HttpResponse> get_once(const HttpRequest& request, const BodySink& sink,
                               std::string& location);
+  Task<asio::ssl::context*> tls_for(const Url& url, const std::optional<Url>& proxy);
   Task<std::unique_ptr<Stream>> connect(const HttpRequest& request);
 
   HttpSettings settings_;

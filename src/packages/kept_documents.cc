@@ -22,6 +22,22 @@ Clock::WallTime time_of(const struct stat& info) {
   return Clock::WallTime{std::chrono::duration_cast<Clock::WallTime::duration>(since)};
 }
 
+std::string hash_of(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.finish();
+}
+
+// What is kept begins with its hash, as nobody waits until it is on the disk.
+std::optional<std::string> without_hash(std::string text) {
+  const size_t end = text.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  const std::string hash = text.substr(0, end);
+  text.erase(0, end + 1);
+  if (hash_of(text) != hash) return std::nullopt;
+  return text;
+}
+
 }  // namespace
 
 KeptDocuments::KeptDocuments(Registry& registry, const Clock& clock, std::string directory,
@@ -45,7 +61,7 @@ std::optional<std::string> KeptDocuments::read_kept(const std::string& path) con
   // One from the future is as old as nobody knows.
   if (!rules_.offline && (age > rules_.max_age || age < -rules_.max_age)) return std::nullopt;
   try {
-    return read_file(path, kLargest);
+    return without_hash(read_file(path, kLargest));
   } catch (const Error& e) {
     log::debug("a kept document cannot be read: {}", e.what());
     return std::nullopt;
@@ -67,7 +83,7 @@ Task<std::string> KeptDocuments::get(std::string package, DocumentDetail detail,
   auto keep = [this, &path, &body] {
     try {
       make_directories(directory_, 0700);
-      write_file_atomically(path, body, 0600);
+      replace_file(path, hash_of(body) + "\n" + body, 0600);
     } catch (const Error& e) {
       log::debug("a document is not kept: {}", e.what());
     }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 
 #include "base/testing.h"
 #include "net/test_server.h"
@@ -74,6 +75,16 @@ TEST_F(KeptDocumentsTest, FetchesEachOnceADay) {
   age(std::chrono::hours{2});
   EXPECT_EQ(get("x"), "3 short /npm/x");
   EXPECT_EQ(get("x"), "3 short /npm/x");
+}
+
+TEST_F(KeptDocumentsTest, FetchesADamagedOneAgain) {
+  for (const char* damage : {"", "x", "no hash\n1 short /npm/x"}) {
+    get("x");
+    for (const auto& entry : fs::directory_iterator{kept_}) std::ofstream{entry.path()} << damage;
+    const int before = asked_;
+    get("x");
+    EXPECT_EQ(asked_, before + 1) << damage;
+  }
 }
 
 TEST_F(KeptDocumentsTest, KeepsWhatIsAskedForDifferentlyApart) {

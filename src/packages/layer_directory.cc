@@ -14,6 +14,7 @@
 #include "base/posix.h"
 #include "base/sha256.h"
 #include "packages/beneath.h"
+#include "packages/layer_base.h"
 
 namespace belljar::packages {
 namespace {
@@ -39,29 +40,11 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// The directory with an exclusive lock, or nothing while it is in use.
-Fd lock_alone(const std::string& path) {
-  Fd directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
-  return Fd{};
-}
-
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator{path, error})
-    names.push_back(entry.path().filename().string());
-  return names;
-}
-
 bool is_retired(const std::string& name) {
   return !is_layer_key(name);
 }
 
-}  // namespace
-
-Fd open_layer_directory(const StoreDirectory& store, const std::string& key) {
-  const std::string path = store.layer(key);
+Fd open_to_use(const std::string& path) {
   // Another layer may take its place, or nothing, between opening and locking; and whoever asks if
   // it is in use has it for a moment.
   for (int tries = 0; tries < kTries; ++tries) {
@@ -78,6 +61,30 @@ Fd open_layer_directory(const StoreDirectory& store, const std::string& key) {
       return directory;
   }
   return Fd{};
+}
+
+}  // namespace
+
+Fd open_layer_directory(const StoreDirectory& store, const std::string& key) {
+  return open_to_use(store.layer(key));
+}
+
+Fd open_base_directory(const StoreDirectory& store, const std::string& id) {
+  return open_to_use(store.tree(id));
+}
+
+Fd lock_alone(const std::string& path) {
+  Fd directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
+  return Fd{};
+}
+
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator{path, error})
+    names.push_back(entry.path().filename().string());
+  return names;
 }
 
 void touch_layer(int directory) {
@@ -168,22 +175,38 @@ StoreUsage usage_of(const std::vector<LayerSummary>& layers) {
     usage.disk_bytes += layer.info.own_disk_bytes;
     for (const LayerInfo::Package& package : layer.info.packages)
       if (counted.insert(package.content).second) usage.disk_bytes += package.disk_bytes;
+    if (counted.insert(layer.info.base).second) usage.disk_bytes += layer.info.base_disk_bytes;
   }
   return usage;
 }
 
+void delete_unreadable(const StoreDirectory& store) {
+  for (const std::string& name : names_in(store.path() + "/layers")) {
+    if (is_retired(name)) continue;
+    try {
+      const Fd directory = open_directory(store.layer(name));
+      LayerInfo::parse(read_text(directory.get(), "manifest.json"));
+    } catch (const Error& error) {
+      if (remove_layer(store, name) == Removal::removed)
+        log::info("the layer {} was removed: {}", name, error.what());
+    }
+  }
+}
+
 uint64_t delete_unused_contents(const StoreDirectory& store) {
   std::set<std::string> used;
+  std::set<std::string> bases;
   for (const std::string& name : names_in(store.path() + "/layers")) {
     try {
       const Fd directory = open_directory(store.layer(name));
-      for (const auto& package :
-           LayerInfo::parse(read_text(directory.get(), "manifest.json")).packages)
-        used.insert(package.content);
+      const LayerInfo info = LayerInfo::parse(read_text(directory.get(), "manifest.json"));
+      for (const auto& package : info.packages) used.insert(package.content);
+      bases.insert(info.base);
     } catch (const Error&) {
       continue;  // damaged: it will be made again, from new downloads if need be
     }
   }
+  delete_unused_bases(store, bases);
   uint64_t deleted = 0;
   for (const std::string& id : names_in(store.path() + "/contents")) {
     if (used.contains(id)) continue;

@@ -10,6 +10,13 @@ namespace belljar::packages {
 
 // The directory of a layer with a shared lock on it, if it is there and nobody removes it. Quick.
 Fd open_layer_directory(const StoreDirectory& store, const std::string& key);
+// The same for a tree that layers share.
+Fd open_base_directory(const StoreDirectory& store, const std::string& id);
+
+// A directory with an exclusive lock, or nothing while it is in use.
+Fd lock_alone(const std::string& path);
+
+std::vector<std::string> names_in(const std::string& path);
 
 uint64_t inode_of(int directory);
 
@@ -36,8 +43,11 @@ Removal remove_layer(const StoreDirectory& store, const std::string& key);
 std::vector<LayerSummary> list_layers(const StoreDirectory& store);
 StoreUsage usage_of(const std::vector<LayerSummary>& layers);
 
-// Deletes the packages that no layer is made of, retired ones included. To be called with the
-// exclusive lock "contents". How many.
+// Deletes layers that cannot be read: damaged ones, and those of another format.
+void delete_unreadable(const StoreDirectory& store);
+
+// Deletes the packages and trees that no layer is made of, retired ones included. To be called with
+// the exclusive lock "contents". How many packages.
 uint64_t delete_unused_contents(const StoreDirectory& store);
 
 }  // namespace belljar::packages

@@ -12,7 +12,7 @@ namespace belljar::packages {
 namespace {
 
 // Part of every key: layers that another belljar made in another way are not taken for ours.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 std::string hash_of(const json::value& what, const LayerTarget& target) {
   json::object canonical;
@@ -55,6 +55,9 @@ LayerInfo read_info(const json::object& from) {
   info.files = number(from.at("files"));
   info.bytes = number(from.at("bytes"));
   info.own_disk_bytes = number(from.at("ownDiskBytes"));
+  info.own_files = number(from.at("ownFiles"));
+  info.base = text(from.at("base"));
+  info.base_disk_bytes = number(from.at("baseDiskBytes"));
   info.file_list_sha256 = text(from.at("fileListSha256"));
   info.lockfile_sha256 = text(from.at("lockfileSha256"));
   return info;
@@ -91,6 +94,9 @@ std::string LayerInfo::serialize() const {
   to["files"] = files;
   to["bytes"] = bytes;
   to["ownDiskBytes"] = own_disk_bytes;
+  to["ownFiles"] = own_files;
+  to["base"] = base;
+  to["baseDiskBytes"] = base_disk_bytes;
   to["fileListSha256"] = file_list_sha256;
   to["lockfileSha256"] = lockfile_sha256;
   return json::serialize(to) + "\n";

@@ -40,7 +40,10 @@ struct LayerInfo {
   uint64_t package_count = 0;  // with those in bundles
   uint64_t files = 0;
   uint64_t bytes = 0;           // of all files
+  uint64_t own_files = 0;       // and links, that are not in its base; 0: nor is a node_modules
   uint64_t own_disk_bytes = 0;  // what no other layer shares
+  std::string base;             // the tree that it is built upon (layer_base.h), or ""
+  uint64_t base_disk_bytes = 0;
   std::string file_list_sha256;
   std::string lockfile_sha256;
 

@@ -7,8 +7,10 @@
 #include "base/log.h"
 #include "base/posix.h"
 #include "packages/beneath.h"
+#include "packages/layer_base.h"
 #include "packages/layer_directory.h"
 #include "packages/parallel.h"
+#include "packages/scripted_layer.h"
 #include "packages/store_files.h"
 #include "packages/verify.h"
 
@@ -29,10 +31,15 @@ struct ForgottenLock {
 };
 
 struct Built {
-  LayerInfo info;
+  BuiltLayer layer;
   std::string lockfile;
   uint64_t inode = 0;  // 0 if another process was quicker with the same
 };
+
+Fd open_node_modules(int directory) {
+  return Fd{sys(open_beneath(directory, "node_modules", O_PATH | O_DIRECTORY),
+                "open the node_modules of a layer")};
+}
 
 // The inode of a layer that is to make room: 0 if there is none, or it is what we have, too.
 uint64_t find_outdated(const StoreDirectory& store, const std::string& key,
@@ -48,12 +55,10 @@ uint64_t find_outdated(const StoreDirectory& store, const std::string& key,
 }
 
 // Blocks.
-Built build_and_publish(const StoreDirectory& store, const std::string& key,
-                        const LayerRecipe& recipe) {
-  Temporary temporary{store.make_temporary()};
-  Built built;
-  built.info = build_layer(store, temporary.path(), key, recipe);
-  built.lockfile = recipe.lockfile.serialize();
+Built publish_layer(const StoreDirectory& store, BuiltLayer layer, const LayerRecipe& recipe,
+                    Temporary& temporary) {
+  Built built{std::move(layer), recipe.lockfile.serialize()};
+  const std::string& key = built.layer.info.key;
   const uint64_t inode = inode_of(open_directory(temporary.path()).get());
   bool is_published = store.publish(temporary.path(), store.layer(key));
   if (!is_published) {
@@ -68,17 +73,60 @@ Built build_and_publish(const StoreDirectory& store, const std::string& key,
   return built;
 }
 
+// Blocks.
+Built build_and_publish(const StoreDirectory& store, const std::string& key,
+                        const LayerRecipe& recipe) {
+  Temporary temporary{store.make_temporary()};
+  BuiltLayer layer = build_layer(store, temporary.path(), key, recipe);
+  return publish_layer(store, std::move(layer), recipe, temporary);
+}
+
+Task<Built> build_with_scripts(const StoreDirectory& store, const std::string& key,
+                               const LayerRecipe& recipe, ScriptPlan plan,
+                               InstallProgress progress) {
+  Temporary temporary{store.make_temporary()};
+  BuiltLayer layer = co_await build_scripted_layer(store, temporary.path(), key, recipe,
+                                                   std::move(plan), std::move(progress));
+  auto publish = [&store, &layer, &recipe, &temporary] {
+    return publish_layer(store, std::move(layer), recipe, temporary);
+  };
+  co_return co_await run_blocking(publish);
+}
+
+Task<Built> build(const StoreDirectory& store, const std::string& key, const LayerRecipe& recipe,
+                  InstallProgress progress) {
+  ScriptPlan plan;
+  if (recipe.scripts.run && !recipe.scripts.allowed.empty()) {
+    auto look = [&store, &recipe] { return plan_scripts(store, recipe); };
+    plan = co_await run_blocking(look);
+  }
+  if (!plan.empty())
+    co_return co_await build_with_scripts(store, key, recipe, std::move(plan), std::move(progress));
+  auto build_plain = [&store, &key, &recipe] { return build_and_publish(store, key, recipe); };
+  try {
+    co_return co_await run_blocking(build_plain);
+  } catch (const Error& error) {
+    fail_storing(error, "make the layer", store.path());
+  }
+}
+
 }  // namespace
 
 LayerStore::LayerStore(StoreDirectory& directory, PackageStore& packages,
                        asio::any_io_executor executor)
     : directory_{directory}, packages_{packages}, work_{std::move(executor)} {}
 
-std::shared_ptr<const Layer> LayerStore::use(const std::string& key, Fd directory) const {
+// Null if the base is not the one that was read; otherwise the directory is the layer's.
+std::shared_ptr<const Layer> LayerStore::use(const std::string& key, Fd& directory) const {
   const Known& known = known_.at(key);
   auto layer = std::make_shared<Layer>();
-  layer->node_modules.reset(sys(open_beneath(directory.get(), "node_modules", O_PATH | O_DIRECTORY),
-                                "open the node_modules of a layer"));
+  if (!known.info->base.empty()) {
+    layer->base_lock = open_base_directory(directory_, known.info->base);
+    if (!layer->base_lock || inode_of(layer->base_lock.get()) != known.base_inode) return nullptr;
+  }
+  if (!layer->base_lock || known.info->own_files > 0)
+    layer->directories.push_back(open_node_modules(directory.get()));
+  if (layer->base_lock) layer->directories.push_back(open_node_modules(layer->base_lock.get()));
   layer->info = known.info;
   layer->lockfile = known.lockfile;
   touch_layer(directory.get());
@@ -93,7 +141,7 @@ Task<std::shared_ptr<const Layer>> LayerStore::open(std::string key) {
     if (!directory) co_return nullptr;
     const auto known = known_.find(key);
     if (known != known_.end() && known->second.inode == inode_of(directory.get()))
-      co_return use(key, std::move(directory));
+      if (auto layer = use(key, directory)) co_return layer;
     directory.reset();  // a damaged one is deleted when nobody has it
     const SharedWork::Work work = [this, key](const InstallProgress&) {
       return examine_quietly(key);
@@ -110,7 +158,9 @@ Task<> LayerStore::examine_quietly(std::string key) {
 
 void LayerStore::remember(const std::string& key, uint64_t inode, LayerInfo info,
                           std::string lockfile) {
-  Known known{inode, std::make_shared<const LayerInfo>(std::move(info)),
+  const auto base = sound_bases_.find(info.base);
+  const uint64_t base_inode = base == sound_bases_.end() ? 0 : base->second;
+  Known known{inode, base_inode, std::make_shared<const LayerInfo>(std::move(info)),
               std::make_shared<const std::string>(std::move(lockfile))};
   known_.insert_or_assign(key, std::move(known));
 }
@@ -120,16 +170,7 @@ Task<std::string> LayerStore::examine(std::string key) {
   if (!directory) co_return "";
   const uint64_t inode = inode_of(directory.get());
   LayerFiles layer;
-  std::string damage;
-  auto read = [&directory, &key] { return read_layer(directory.get(), key); };
-  try {
-    layer = co_await run_blocking(read);
-    const Fd tree{sys(open_beneath(directory.get(), "node_modules", O_PATH | O_DIRECTORY),
-                      "open its node_modules")};
-    damage = co_await find_damage(layer.files, tree.get());
-  } catch (const Error& error) {
-    damage = error.what();
-  }
+  std::string damage = co_await find_damage_in(directory.get(), key, layer);
   if (damage.empty()) {
     remember(key, inode, std::move(layer.info), std::move(layer.lockfile));
     co_return damage;
@@ -142,6 +183,50 @@ Task<std::string> LayerStore::examine(std::string key) {
   directory.reset();
   auto retire = [this, &key, inode] { retire_layer(directory_, key, inode); };
   co_await run_blocking(retire);
+  co_return damage;
+}
+
+Task<std::string> LayerStore::find_damage_in(int directory, const std::string& key,
+                                             LayerFiles& layer) {
+  std::string damage;
+  auto read = [directory, &key] { return read_layer(directory, key); };
+  try {
+    layer = co_await run_blocking(read);
+    const LayerInfo& info = layer.info;
+    if (info.base.empty() || info.own_files > 0) {
+      const Fd tree = open_node_modules(directory);
+      damage = co_await find_damage(layer.files, tree.get());
+    }
+    if (damage.empty() && !info.base.empty() && !is_sound_base(info.base))
+      damage = co_await examine_base(info.base);
+  } catch (const Error& error) {
+    damage = error.what();
+  }
+  co_return damage;
+}
+
+bool LayerStore::is_sound_base(const std::string& id) const {
+  const auto known = sound_bases_.find(id);
+  if (known == sound_bases_.end()) return false;
+  const Fd directory = open_base_directory(directory_, id);
+  return directory && inode_of(directory.get()) == known->second;
+}
+
+Task<std::string> LayerStore::examine_base(std::string id) {
+  const Fd directory = open_base_directory(directory_, id);
+  if (!directory) co_return "the tree that it is built upon is gone";
+  sound_bases_.erase(id);
+  std::string damage;
+  auto read = [&directory, &id] { return read_base(directory.get(), id); };
+  try {
+    const TreeManifest files = co_await run_blocking(read);
+    const Fd tree = open_node_modules(directory.get());
+    damage = co_await find_damage(files, tree.get());
+  } catch (const Error& error) {
+    damage = error.what();
+  }
+  if (damage.empty()) sound_bases_[id] = inode_of(directory.get());
+  if (!damage.empty()) retire_base(directory_, id);
   co_return damage;
 }
 
@@ -183,15 +268,15 @@ Task<> LayerStore::make(std::string key, LayerRecipe recipe, InstallProgress pro
   const Fd lock = co_await wait_for_lock(contents, StoreDirectory::Lock::shared, progress);
   co_await fetch_all(recipe, progress);
   if (progress) progress(fmt::format("linking {} packages", recipe.lockfile.packages.size()));
-  auto build = [this, &key, &recipe] { return build_and_publish(directory_, key, recipe); };
-  try {
-    Built built = co_await run_blocking(build);
-    // Every file of it was read or written by this process.
-    if (built.inode != 0)
-      remember(key, built.inode, std::move(built.info), std::move(built.lockfile));
-  } catch (const Error& error) {
-    fail_storing(error, "make the layer", directory_.path());
+  Built built = co_await build(directory_, key, recipe, progress);
+  LayerInfo& info = built.layer.info;
+  if (built.layer.is_base_new) {
+    const Fd base = open_base_directory(directory_, info.base);
+    if (base) sound_bases_[info.base] = inode_of(base.get());
   }
+  // Every file of it was read or written by this process. Otherwise open() will read it.
+  if (built.inode != 0 && (info.base.empty() || is_sound_base(info.base)))
+    remember(key, built.inode, std::move(info), std::move(built.lockfile));
 }
 
 // If this lockfile is what the layer has: true, and the layer was resolved now.
@@ -255,6 +340,7 @@ Task<> LayerStore::clean_once() {
 Task<std::optional<std::string>> LayerStore::verify(std::string key) {
   check_key(key);
   if (!open_layer_directory(directory_, key)) co_return std::nullopt;
+  sound_bases_.clear();
   co_return co_await examine(key);
 }
 
@@ -293,6 +379,7 @@ Task<PruneResult> LayerStore::prune(uint64_t max_disk_bytes) {
       ++result.removed_layers;
     }
     delete_retired(directory_);
+    delete_unreadable(directory_);
     if (const auto lock = directory_.try_lock(kContents, StoreDirectory::Lock::exclusive))
       result.removed_contents = delete_unused_contents(directory_);
     result.after = usage_of(layers);

@@ -15,10 +15,12 @@ namespace belljar::packages {
 
 // A layer that is in use: as long as this lives nobody removes it.
 struct Layer {
-  Fd node_modules;                        // O_PATH
+  // Its node_modules, O_PATH: one or two, the second of which shows where the first has nothing.
+  std::vector<Fd> directories;
   std::shared_ptr<const LayerInfo> info;  // what it is
   std::shared_ptr<const std::string> lockfile;
   Fd lock;
+  Fd base_lock;
 };
 
 struct LayerSummary {
@@ -38,6 +40,8 @@ struct PruneResult {
   StoreUsage before;
   StoreUsage after;  // may be above what was asked for, if the rest is in use
 };
+
+struct LayerFiles;
 
 // node_modules trees ready to be mounted, each built once. A layer is never changed: another one
 // under the same key takes its place, and whoever uses the old one keeps it. Belongs to the loop;
@@ -83,6 +87,7 @@ class LayerStore {
  private:
   struct Known {  // a layer that has been read and found sound
     uint64_t inode;
+    uint64_t base_inode;  // 0 if it stands alone
     std::shared_ptr<const LayerInfo> info;
     std::shared_ptr<const std::string> lockfile;
   };
@@ -96,14 +101,18 @@ class LayerStore {
                          const InstallProgress& progress);
   Task<std::string> examine(std::string key);
   Task<> examine_quietly(std::string key);
+  Task<std::string> examine_base(std::string id);
+  Task<std::string> find_damage_in(int directory, const std::string& key, LayerFiles& layer);
+  bool is_sound_base(const std::string& id) const;
   void remember(const std::string& key, uint64_t inode, LayerInfo info, std::string lockfile);
   Task<> clean_once();
-  std::shared_ptr<const Layer> use(const std::string& key, Fd directory) const;
+  std::shared_ptr<const Layer> use(const std::string& key, Fd& directory) const;
 
   StoreDirectory& directory_;
   PackageStore& packages_;
   SharedWork work_;
   std::map<std::string, Known> known_;
+  std::map<std::string, uint64_t> sound_bases_;  // that have been read or made, with their inodes
   bool is_clean_ = false;
 };
 

@@ -93,7 +93,7 @@ TEST_F(LayerStoreTest, LaysPackagesOutAsNpmDoes) {
   EXPECT_EQ(layer->info->resolved_at, 1000);
   EXPECT_EQ(layer->info->dependencies.at(0).name, "a");
   struct stat inside {};
-  EXPECT_EQ(::fstatat(layer->node_modules.get(), "a/lib/i.js", &inside, 0), 0);
+  EXPECT_EQ(::fstatat(layer->directories.at(0).get(), "a/lib/i.js", &inside, 0), 0);
 }
 
 TEST_F(LayerStoreTest, MakesCommandsExecutableWithoutTouchingTheContent) {
@@ -319,8 +319,8 @@ TEST_F(LayerStoreTest, IsResolvedAgainWhenItIsTooOld) {
   EXPECT_EQ(*other->lockfile, newer.serialize());
   // Whoever uses the old one still has it, until nobody does.
   struct stat status {};
-  EXPECT_EQ(::fstatat(same->node_modules.get(), "a/index.js", &status, 0), 0);
-  EXPECT_NE(::fstatat(other->node_modules.get(), "a/index.js", &status, 0), 0);
+  EXPECT_EQ(::fstatat(same->directories.at(0).get(), "a/index.js", &status, 0), 0);
+  EXPECT_NE(::fstatat(other->directories.at(0).get(), "a/index.js", &status, 0), 0);
   restart();
   EXPECT_EQ(open('1')->info->resolved_at, 3000);
 }

@@ -1,10 +1,14 @@
 #include "packages/package_sets.h"
 
+#include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "base/posix.h"
 #include "base/sha256.h"
@@ -35,6 +39,17 @@ std::string sha256_of(std::string_view text) {
   return hash.finish();
 }
 
+// Has the lockfile of a layer, which this process has read, under another name as well. Nothing is
+// flushed: read_lockfile() looks at the hash. False if the file system has no links.
+bool link_lockfile(int layer, const std::string& path) {
+  const std::string temporary = path + "." + random_hex(8);
+  if (::linkat(layer, "package-lock.json", AT_FDCWD, temporary.c_str(), 0) != 0) return false;
+  ::utimensat(AT_FDCWD, temporary.c_str(), nullptr, 0);  // what is old is forgotten
+  const bool is_there = ::rename(temporary.c_str(), path.c_str()) == 0;
+  ::unlink(temporary.c_str());  // it stays if both were the same file
+  return is_there;
+}
+
 }  // namespace
 
 PackageSets::PackageSets(asio::any_io_executor executor, Registry& registry, const Clock& clock,
@@ -51,17 +66,42 @@ PackageSets::PackageSets(asio::any_io_executor executor, Registry& registry, con
       layers_{directory_, packages_, executor},
       tasks_{executor} {}
 
+// What is to be told about an installation.
+struct PackageSets::Notes {
+  std::vector<std::string> warnings;
+  std::shared_ptr<ScriptReport> scripts = std::make_shared<ScriptReport>();
+
+  void add_to(FoundSet& found) const {
+    found.warnings = warnings;
+    found.script_output = scripts->output;
+    if (!scripts->left_out.empty())
+      found.warnings.push_back("of what install scripts made this was left out: " +
+                               fmt::format("{}", fmt::join(scripts->left_out, "; ")));
+  }
+};
+
 // Whatever could make the same dependencies mean something else is part of it.
 std::string PackageSets::key_of_set(const WantedSet& wanted, const LayerTarget& target) {
-  if (wanted.lockfile) return key_of(*wanted.lockfile, target);
+  const std::vector<std::string>& allowed = rules_.allow_scripts;
+  std::set<std::string> scripts{allowed.begin(), allowed.end()};
   Sha256 hash;
-  hash.add(key_of(wanted.dependencies, target));
-  hash.add("\n" + registry_.fingerprint());
-  hash.add(fmt::format("\n{}\n{}", rules_.min_age.count(), fmt::join(rules_.denied, ",")));
+  if (wanted.lockfile) {
+    std::set<std::string> named;
+    for (const LockedPackage& package : wanted.lockfile->packages) named.insert(package.name);
+    std::erase_if(scripts, [&named](const std::string& name) { return !named.contains(name); });
+    std::string key = key_of(*wanted.lockfile, target);
+    if (scripts.empty()) return key;
+    hash.add(key);
+  } else {
+    hash.add(key_of(wanted.dependencies, target));
+    hash.add("\n" + registry_.fingerprint());
+    hash.add(fmt::format("\n{}\n{}", rules_.min_age.count(), fmt::join(rules_.denied, ",")));
+  }
+  if (!scripts.empty()) hash.add(fmt::format("\nscripts {}", fmt::join(scripts, ",")));
   return hash.finish();
 }
 
-Task<FoundSet> PackageSets::get(WantedSet wanted, AskNpm ask_npm, InstallProgress progress) {
+Task<FoundSet> PackageSets::get(WantedSet wanted, Npm npm, InstallProgress progress) {
   const LayerTarget target = target_of(wanted.node_version);
   if (wanted.lockfile) check_denied(*wanted.lockfile);
   const std::string key = key_of_set(wanted, target);
@@ -74,11 +114,10 @@ Task<FoundSet> PackageSets::get(WantedSet wanted, AskNpm ask_npm, InstallProgres
     found.cached = true;
     co_return found;
   }
-  const auto warnings = std::make_shared<std::vector<std::string>>();
-  LayerStore::Resolve resolve_it = [this, wanted = std::move(wanted), target,
-                                    ask_npm = std::move(ask_npm),
-                                    warnings](const InstallProgress& tell) {
-    return find_recipe(wanted, target, ask_npm, tell, warnings);
+  const auto notes = std::make_shared<Notes>();
+  LayerStore::Resolve resolve_it = [this, wanted = std::move(wanted), target, npm = std::move(npm),
+                                    notes](const InstallProgress& tell) {
+    return find_recipe(wanted, target, npm, tell, notes);
   };
   std::string trouble;
   try {
@@ -90,7 +129,7 @@ Task<FoundSet> PackageSets::get(WantedSet wanted, AskNpm ask_npm, InstallProgres
     if (!found.layer || e.code() != Code::unavailable) throw;
     trouble = e.what();
   }
-  found.warnings = *warnings;
+  notes->add_to(found);
   if (!trouble.empty()) {
     found.cached = true;
     found.warnings.push_back(
@@ -101,27 +140,41 @@ Task<FoundSet> PackageSets::get(WantedSet wanted, AskNpm ask_npm, InstallProgres
   co_return found;
 }
 
-Task<LayerRecipe> PackageSets::find_recipe(WantedSet wanted, LayerTarget target, AskNpm ask_npm,
-                                           InstallProgress progress,
-                                           std::shared_ptr<std::vector<std::string>> warnings) {
+Task<LayerRecipe> PackageSets::find_recipe(WantedSet wanted, LayerTarget target, Npm npm,
+                                           InstallProgress progress, std::shared_ptr<Notes> notes) {
   LayerRecipe recipe;
   recipe.target = target;
   recipe.resolved_at = seconds_since_1970(clock_.wall());
+  recipe.scripts = ScriptRules{rules_.allow_scripts, npm.run_scripts, notes->scripts};
   if (wanted.lockfile) {
     recipe.lockfile = *wanted.lockfile;
     recipe.dependencies = wanted.lockfile->dependencies;
-    if (rules_.offline) check_all_kept(recipe);
-    co_return recipe;
+  } else {
+    recipe.lockfile = co_await resolve_set(wanted, target, npm, progress, notes->warnings);
+    recipe.dependencies = wanted.dependencies;
+    check_denied(recipe.lockfile);
   }
-  recipe.lockfile = co_await resolve_set(wanted, target, ask_npm, progress, *warnings);
-  check_denied(recipe.lockfile);
   if (rules_.offline) check_all_kept(recipe);
-  recipe.dependencies = wanted.dependencies;
+  const std::vector<std::string> idle = without_scripts(recipe);
+  if (!idle.empty())
+    notes->warnings.push_back(fmt::format(
+        "the install script{0} of {1} did not run; if what it makes is missed, the operator can "
+        "allow it: packages-allow-scripts={2}",
+        idle.size() == 1 ? "" : "s", fmt::join(idle, ", "), fmt::join(idle, ",")));
   co_return recipe;
 }
 
+// Packages that have install scripts, by what the registry says, which nobody has allowed.
+std::vector<std::string> PackageSets::without_scripts(const LayerRecipe& recipe) const {
+  std::set<std::string> names;
+  for (const LockedPackage* package : wanted_packages(recipe.lockfile, recipe.target.platform))
+    if (package->has_install_script) names.insert(package->name);
+  for (const std::string& name : rules_.allow_scripts) names.erase(name);
+  return {names.begin(), names.end()};
+}
+
 Task<Lockfile> PackageSets::resolve_set(const WantedSet& wanted, const LayerTarget& target,
-                                        const AskNpm& ask_npm, const InstallProgress& progress,
+                                        const Npm& npm, const InstallProgress& progress,
                                         std::vector<std::string>& warnings) {
   ResolveRequest request;
   request.dependencies = wanted.dependencies;
@@ -146,7 +199,7 @@ Task<Lockfile> PackageSets::resolve_set(const WantedSet& wanted, const LayerTarg
          "these dependencies cannot be resolved under packages-min-age: only npm could ({})",
          resolution.not_sure);
   InstallProgress tell = progress;
-  co_return co_await ask_npm(wanted, std::move(tell));
+  co_return co_await npm.resolve(wanted, std::move(tell));
 }
 
 Task<std::shared_ptr<const Document>> PackageSets::document(std::string name) {
@@ -213,7 +266,7 @@ Task<> PackageSets::keep_lockfile(const Layer& layer) {
   auto keep = [&directory, &path, &layer] {
     try {
       make_directories(directory, 0700);
-      write_file_atomically(path, *layer.lockfile, 0600);
+      if (!link_lockfile(layer.lock.get(), path)) replace_file(path, *layer.lockfile, 0600);
     } catch (const Error& e) {
       log::debug("a lockfile is not kept: {}", e.what());
     }

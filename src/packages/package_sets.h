@@ -24,6 +24,7 @@ struct FoundSet {
   std::shared_ptr<const Layer> layer;
   bool cached = false;                // it was there already
   std::vector<std::string> warnings;  // for people
+  std::string script_output;          // what install scripts printed, if any ran
 };
 
 // From a set of dependencies to a directory with all its packages: one that is there already, or a
@@ -31,9 +32,13 @@ struct FoundSet {
 // may be shared by several processes.
 class PackageSets {
  public:
-  // Has npm itself find out what a set means, for one that resolve() is not sure of. May be called
-  // after whoever asked has gone, if somebody else wants the same.
-  using AskNpm = std::function<Task<Lockfile>(const WantedSet& wanted, InstallProgress progress)>;
+  // npm, in a sandbox. May be asked after whoever gave it has gone, if somebody else wants the
+  // same.
+  struct Npm {
+    // Finds out what a set means, for one that resolve() is not sure of.
+    std::function<Task<Lockfile>(const WantedSet& wanted, InstallProgress progress)> resolve;
+    RunScripts run_scripts;
+  };
 
   // Names of packages that somebody may have meant by one that does not exist. May be empty.
   using NearNames = std::function<Task<std::vector<std::string>>(std::string name)>;
@@ -42,9 +47,9 @@ class PackageSets {
   PackageSets(asio::any_io_executor executor, Registry& registry, const Clock& clock,
               const std::string& directory, PackageRules rules, NearNames near_names);
 
-  // Errors are those of resolve(), Registry::download() and unpack_tarball(), and what `ask_npm`
+  // Errors are those of resolve(), Registry::download() and unpack_tarball(), and what `npm`
   // throws.
-  Task<FoundSet> get(WantedSet wanted, AskNpm ask_npm, InstallProgress progress);
+  Task<FoundSet> get(WantedSet wanted, Npm npm, InstallProgress progress);
 
   // A package of which the registry has not said yet what it is, or "".
   std::string waiting_for() const { return waiting_.empty() ? "" : *waiting_.begin(); }
@@ -68,12 +73,12 @@ class PackageSets {
 
  private:
   std::string key_of_set(const WantedSet& wanted, const LayerTarget& target);
-  Task<LayerRecipe> find_recipe(WantedSet wanted, LayerTarget target, AskNpm ask_npm,
-                                InstallProgress progress,
-                                std::shared_ptr<std::vector<std::string>> warnings);
-  Task<Lockfile> resolve_set(const WantedSet& wanted, const LayerTarget& target,
-                             const AskNpm& ask_npm, const InstallProgress& progress,
-                             std::vector<std::string>& warnings);
+  struct Notes;
+  Task<LayerRecipe> find_recipe(WantedSet wanted, LayerTarget target, Npm npm,
+                                InstallProgress progress, std::shared_ptr<Notes> notes);
+  Task<Lockfile> resolve_set(const WantedSet& wanted, const LayerTarget& target, const Npm& npm,
+                             const InstallProgress& progress, std::vector<std::string>& warnings);
+  std::vector<std::string> without_scripts(const LayerRecipe& recipe) const;
   Task<std::shared_ptr<const Document>> document(std::string name);
   Task<std::string> describe_missing(std::string name);
   void check_denied(const Lockfile& lockfile) const;

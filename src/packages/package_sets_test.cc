@@ -41,10 +41,10 @@ class PackageSetsTest : public testing::Test {
     if (request.target != "/x") return http_answer(404, "{}", kClose);
     return http_answer(
         200,
-        fmt::format(
-            R"({{"name":"x","dist-tags":{{"latest":"1.0.0"}},"versions":{{"1.0.0":)"
-            R"({{"name":"x","version":"1.0.0","dist":{{"tarball":"{}","integrity":"{}"}}}}}}}})",
-            server_.url("/x.tgz"), sha512_integrity(tarball_)),
+        fmt::format(R"({{"name":"x","dist-tags":{{"latest":"1.0.0"}},"versions":{{"1.0.0":)"
+                    R"({{"name":"x","version":"1.0.0","hasInstallScript":true,)"
+                    R"("dist":{{"tarball":"{}","integrity":"{}"}}}}}}}})",
+                    server_.url("/x.tgz"), sha512_integrity(tarball_)),
         kClose);
   }
 
@@ -68,9 +68,9 @@ class PackageSetsTest : public testing::Test {
   }
   static Task<FoundSet> get(PackageSets& sets, std::string name = "x") {
     WantedSet wanted{{{std::move(name), "1"}}, nullptr, "24.1.0"};
-    PackageSets::AskNpm ask_npm = no_npm;
+    PackageSets::Npm npm{no_npm, nullptr};
     InstallProgress silent;
-    co_return co_await sets.get(std::move(wanted), std::move(ask_npm), std::move(silent));
+    co_return co_await sets.get(std::move(wanted), std::move(npm), std::move(silent));
   }
   std::string file_of_layer(const std::string& name) const {
     for (const auto& entry : fs::recursive_directory_iterator{store_ + "/layers"})
@@ -111,6 +111,46 @@ TEST_F(PackageSetsTest, OfAnotherRegistryAreOthers) {
   with_sets(check);
   rules_.denied = {"y"};
   with_sets(check);
+}
+
+TEST_F(PackageSetsTest, SayWhoseScriptsDidNotRun) {
+  const auto check = [](PackageSets& sets) -> Task<> {
+    const FoundSet found = co_await get(sets);
+    EXPECT_THAT(found.warnings, testing::ElementsAre(HasSubstr("packages-allow-scripts=x")));
+  };
+  with_sets(check);
+}
+
+TEST_F(PackageSetsTest, WithScriptsThatAreAllowedAreOthers) {
+  std::shared_ptr<const Lockfile> lockfile;
+  const auto make = [&lockfile](PackageSets& sets) -> Task<> {
+    const FoundSet found = co_await get(sets);
+    EXPECT_FALSE(found.cached);
+    lockfile = std::make_shared<const Lockfile>(Lockfile::parse(*found.layer->lockfile));
+  };
+  const auto is_cached = [&lockfile](PackageSets& sets) -> Task<bool> {
+    WantedSet wanted{{}, lockfile, "24.1.0"};
+    PackageSets::Npm npm{no_npm, nullptr};
+    InstallProgress silent;
+    const FoundSet found = co_await sets.get(std::move(wanted), std::move(npm), std::move(silent));
+    co_return found.cached;
+  };
+  const auto expect = [&is_cached](bool cached) {
+    return [&is_cached, cached](PackageSets& sets) -> Task<> {
+      const bool is = co_await is_cached(sets);
+      EXPECT_EQ(is, cached);
+    };
+  };
+  with_sets(make);
+  with_sets(expect(false));
+  with_sets(expect(true));
+  rules_.allow_scripts = {"unrelated"};
+  with_sets(expect(true));
+  rules_.allow_scripts = {"unrelated", "x"};
+  with_sets(make);
+  with_sets(expect(false));
+  rules_.allow_scripts = {"x"};
+  with_sets(expect(true));
 }
 
 TEST_F(PackageSetsTest, GiveTheirLockfilesBackWhenTheyAreForgotten) {

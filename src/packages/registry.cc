@@ -95,7 +95,6 @@ void Registry::read_configuration() {
 
 Task<Registry::Client*> Registry::client() {
   if (!client_) {
-    // The system's certificates take some 50 ms to read.
     auto make = [read = configuration_] { return std::make_unique<Client>(read()); };
     std::unique_ptr<Client> made = co_await run_blocking(std::move(make));
     // Another task may have been quicker, and use its client already.

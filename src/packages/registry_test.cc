@@ -86,6 +86,7 @@ TEST_F(RegistryTest, ReadsThePackageDocument) {
 TEST_F(RegistryTest, NamesABrokenAuthorityFileThatItReadAhead) {
   const std::string file = directory_.write("ca.pem", "not a certificate");
   host_.environment["NODE_EXTRA_CA_CERTS"] = file;
+  host_.environment["npm_config_registry"] = "https://registry.invalid/";
   Registry registry{host_};
   registry.read_configuration();
   EXPECT_THAT(error_of(registry.document("x")), HasSubstr(file));

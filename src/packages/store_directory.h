@@ -11,6 +11,7 @@ namespace belljar::packages {
 // Where packages and layers are kept, shared by every belljar of the user:
 //
 //   contents/ID/{files/…, file-list}   one package, unpacked
+//   trees/ID/{node_modules/…, file-list, packages}   what layers share, see layer_base.h
 //   layers/KEY/{node_modules/…, package-lock.json, manifest.json, file-list}
 //   locks/NAME                         flock(2), see try_lock()
 //   tmp/RANDOM/…                       what one process is working on
@@ -27,6 +28,7 @@ class StoreDirectory {
 
   const std::string& path() const { return path_; }
   std::string content(std::string_view id) const;
+  std::string tree(std::string_view id) const;
   std::string layer(std::string_view key) const;
 
   // Makes what is missing, and this process's own directory in tmp/. To be called on the loop

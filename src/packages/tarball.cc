@@ -36,7 +36,7 @@ std::string shown(std::string_view path) {
 }
 
 // "package/lib/a.js" → "lib/a.js"; "" for the top directory itself.
-std::string safe_path(std::string_view path, bool is_directory) {
+std::string safe_path(std::string_view path, bool is_file) {
   const auto refuse = [&path](std::string_view why) {
     fail(Code::denied, "the archive is not a proper npm package: \"{}\" {}", shown(path), why);
   };
@@ -57,7 +57,7 @@ std::string safe_path(std::string_view path, bool is_directory) {
     parts.push_back(part);
   }
   if (parts.size() > kDeepest) refuse("is too deep");
-  if (!is_directory && (parts.size() < 2 || path.ends_with('/'))) refuse("is not a file's name");
+  if (is_file && (parts.size() < 2 || path.ends_with('/'))) refuse("is not a file's name");
   std::string result;
   for (size_t i = 1; i < parts.size(); ++i) {
     if (i > 1) result += '/';
@@ -207,13 +207,16 @@ Archive open_archive(int fd) {
   return source;
 }
 
-// The only kinds a npm package is made of.
-bool is_directory_entry(archive_entry* entry, std::string_view path) {
-  const bool is_link =
+enum class Kind { file, directory, link };
+
+// What npm packages are made of; links are left out, as npm does.
+Kind kind_of(archive_entry* entry, std::string_view path) {
+  const bool is_hard_link =
       archive_entry_hardlink(entry) != nullptr || archive_entry_hardlink_utf8(entry) != nullptr;
   const auto type = archive_entry_filetype(entry);
-  if (!is_link && type == AE_IFREG) return false;
-  if (!is_link && type == AE_IFDIR) return true;
+  if (is_hard_link || type == AE_IFLNK) return Kind::link;
+  if (type == AE_IFREG) return Kind::file;
+  if (type == AE_IFDIR) return Kind::directory;
   fail(Code::denied,
        "the archive is not a proper npm package: \"{}\" is neither file nor directory",
        shown(path));
@@ -242,9 +245,9 @@ void read_archive(int tarball, const UnpackOptions& options, Target& target) {
     const char* name = archive_entry_pathname_utf8(entry);
     if (name == nullptr) name = archive_entry_pathname(entry);
     const std::string_view given = name != nullptr ? name : "";
-    const bool is_directory = is_directory_entry(entry, given);
-    const std::string path = safe_path(given, is_directory);
-    if (is_directory) continue;  // made when a file needs it
+    const Kind kind = kind_of(entry, given);
+    const std::string path = safe_path(given, kind == Kind::file);
+    if (kind != Kind::file) continue;  // directories are made when a file needs them
     if (options.wanted && !options.wanted(path)) {
       count_bytes(static_cast<uint64_t>(std::max<int64_t>(archive_entry_size(entry), 0)));
       continue;

@@ -32,8 +32,9 @@ struct Unpacked {
 // Unpacks an npm tarball (gzip or plain tar) into a fresh, empty directory. The archive may be
 // hostile:
 //  - the first component of every name is dropped ("package/"); absolute names, "..", control
-//    characters, ill-formed UTF-8 and over-long names are refused, and so are links, devices and
-//    everything else that is not a file or a directory: a npm package has none of them;
+//    characters, ill-formed UTF-8 and over-long names are refused, and so are devices and
+//    everything else that is neither file, directory nor link: a npm package has none of them;
+//  - symbolic and hard links are left out, as npm does: few packages have some, by mistake;
 //  - every name is resolved beneath `directory` without following a link; of files of the same name
 //    the last one counts, as with npm: some packages have that;
 //  - files become 0644, or 0755 if they were executable; owner, times, ACLs and xattrs are not

@@ -105,11 +105,11 @@ TEST_F(TypesTest, OfAPackageFromARegistryOfItsOwnAreNotAskedForElsewhere) {
 
 TEST_F(TypesTest, ThatCannotBeHadDoNotKeepOthersBack) {
   publish("good", "1.0.0", {{"p/package.json", "{}"}, {"p/index.d.ts", "good\n"}});
-  publish("link", "1.0.0", {{"p/index.d.ts", "", 0777, S_IFLNK, "/etc/passwd"}});
+  publish("device", "1.0.0", {{"p/index.d.ts", "", 0644, S_IFCHR}});
   publish("broken", "1.0.0", {{"p/index.d.ts", "x"}});
   publish("changed", "1.0.0", {{"p/package.json", "{}"}});
   answers_["/tarballs/6"] = http_answer(200, "something else");
-  const std::vector<Dependency> dependencies = {{"absent", ""},     {"link", ""},
+  const std::vector<Dependency> dependencies = {{"absent", ""},     {"device", ""},
                                                 {"good", "latest"}, {"broken", "*"},
                                                 {"changed", ""},    {"good", "^7"}};
   const auto found = run(find_types(*registry_, dependencies, {}));

@@ -30,6 +30,10 @@ class Process {
   virtual void kill(Outcome::Kind why) = 0;
 };
 
+// node_modules of the host (handles, O_PATH): one, or two of which the second shows wherever the
+// first has nothing. Both must have the same owner.
+using PackageDirectories = std::shared_ptr<const std::vector<Fd>>;
+
 // One sealed place with a file system, limits and processes of its own.
 class Sandbox {
  public:
@@ -46,14 +50,14 @@ class Sandbox {
   // be reached through it.
   virtual int workspace() const = 0;
 
-  // Has programs, also those that run already, find the packages of `directory`, one of the host (a
-  // handle, O_PATH), in /workspace/node_modules, in place of those that were mounted there before.
-  // To programs they are their own files, which they may change, remove and add to (or only add to
-  // node_modules itself, where the host cannot do better); `directory` stays as it is, and changes
-  // go when other packages are mounted. It must not change while it is mounted, and be beneath
-  // belljar's data directory: else Error{denied}. Error{invalid} if a program has made something of
-  // that name that is no directory, Error{unavailable} while others are being mounted.
-  virtual Task<> mount_packages(std::shared_ptr<const Fd> directory) = 0;
+  // Has programs, also those that run already, find the packages of `directories` in
+  // /workspace/node_modules, in place of those that were mounted there before. To programs they are
+  // their own files, which they may change, remove and add to (or only add to node_modules itself,
+  // where the host cannot do better); the directories stay as they are, and changes go when other
+  // packages are mounted. They must not change while they are mounted, and be beneath belljar's
+  // data directory: else Error{denied}. Error{invalid} if a program has made something of that name
+  // that is no directory, Error{unavailable} while others are being mounted.
+  virtual Task<> mount_packages(PackageDirectories directories) = 0;
 
   // A TCP connection to a port inside, as a stream socket that does not block. Error{unavailable}
   // if nothing accepts there.

@@ -114,11 +114,11 @@ Task<std::shared_ptr<const void>> Lease::wait_to_install() {
   co_return std::shared_ptr<const void>{turn.get(), [turn](const void*) { turn->set(); }};
 }
 
-Task<> Lease::mount_packages(std::shared_ptr<const Fd> directory) {
+Task<> Lease::mount_packages(PackageDirectories directories) {
   if (!live_->stop_reason.empty()) co_return;
   try {
-    co_await live_->sandbox->mount_packages(directory);
-    live_->packages = std::move(directory);
+    co_await live_->sandbox->mount_packages(directories);
+    live_->packages = std::move(directories);
   } catch (const Error&) {
     if (live_->stop_reason.empty()) throw;
   }

@@ -45,7 +45,7 @@ struct LiveSandbox {
   std::shared_ptr<Connectivity> connectivity;       // the way out; null: there is none
   std::shared_ptr<files::TrackedFiles> files;       // once somebody asked for it
   std::shared_ptr<Event> installing;                // see Lease::wait_to_install()
-  std::shared_ptr<const Fd> packages;               // those that are mounted
+  PackageDirectories packages;                      // those that are mounted
   std::map<std::string, std::string> dependencies;  // see Lease::dependencies()
   std::string stop_reason;                          // not empty: it is being stopped or gone
   std::shared_ptr<Event> on_stop;                   // once somebody waits for that
@@ -116,7 +116,7 @@ class Lease {
 
   // See Sandbox::mount_packages(). If the sandbox is stopped before or meanwhile, that is no error
   // here either: the run that the packages are for says so.
-  Task<> mount_packages(std::shared_ptr<const Fd> directory);
+  Task<> mount_packages(PackageDirectories directories);
 
   // Ends when the sandbox is stopped: why. For work elsewhere that is done for this sandbox.
   Task<std::string> stopped() const;

@@ -43,7 +43,7 @@ TEST(Lease, GivesProgramsThatRunAtTheSameTimeDifferentNumbers) {
   EXPECT_EQ(third.source_slot(), 1);
 }
 
-Task<bool> is_refused(Lease& lease, std::shared_ptr<const Fd> packages) {
+Task<bool> is_refused(Lease& lease, PackageDirectories packages) {
   try {
     co_await lease.mount_packages(std::move(packages));
   } catch (const Error&) {
@@ -59,7 +59,9 @@ Task<> mount_packages() {
   SandboxSpec spec;
   live->sandbox = co_await driver.create(std::move(spec));
   Lease lease{live, clock};
-  const auto packages = std::make_shared<const Fd>(open_directory("/etc/default"));
+  std::vector<Fd> directories;
+  directories.push_back(open_directory("/etc/default"));
+  const auto packages = std::make_shared<const std::vector<Fd>>(std::move(directories));
   EXPECT_FALSE(co_await is_refused(lease, packages));
   EXPECT_EQ(driver.packages(), std::vector<std::string>{"/etc/default"});
 

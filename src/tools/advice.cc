@@ -137,6 +137,7 @@ constexpr Rule kRules[] = {
     timed_out,
     unsettled_await,
     killed_by_signal,
+    missing_native_build,
     unknown_builtin,
     missing_package,
     missing_module_file,

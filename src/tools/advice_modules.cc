@@ -73,6 +73,25 @@ std::string missing_package(const Clues& clues) {
                      entries);
 }
 
+// `bindings`, `node-gyp-build`, and require() of what a build would have made.
+std::string missing_native_build(const Clues& clues) {
+  constexpr std::string_view kPlace = "/workspace/node_modules/";
+  const bool is_missing = clues.error.has("Could not locate the bindings file") ||
+                          clues.error.has("No native build was found") ||
+                          missing_specifier(clues.error).ends_with(".node");
+  const std::string_view text = clues.error.text;
+  const size_t at = text.find(kPlace);
+  if (!is_missing || at == std::string_view::npos) return "";
+  const std::string_view path = text.substr(at + kPlace.size());
+  const std::string package = package_of(path.substr(0, path.find_first_of("\n'\" ")));
+  if (package.empty()) return "";
+  return fmt::format(
+      "Package \"{0}\" has no native code for this Node.js: its install script would build it, and "
+      "runs only if the operator allows that (packages-allow-scripts={0}). Without that, use a "
+      "package that needs no native code.",
+      shown(package, kLongestSpecifier));
+}
+
 std::string unknown_builtin(const Clues& clues) {
   if (clues.error.code != "ERR_UNKNOWN_BUILTIN_MODULE") return "";
   const std::string name = shown(clues.error.between("No such built-in module: ", "\n"), 60);

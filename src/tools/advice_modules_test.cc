@@ -50,6 +50,28 @@ TEST(AdviceOnModules, KnowsDynamicImports) {
       advice);  // Node.js 20, 22, 24, 26
 }
 
+TEST(AdviceOnModules, SaysThatNativeCodeWasNotBuilt) {
+  Failure failure{R"(import a from 'addon';)"};
+  const char* const reports[] = {
+      R"(Error: Cannot find module './build/Release/addon.node'
+Require stack:
+- /workspace/node_modules/addon/index.js
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1420:15) {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: [ '/workspace/node_modules/addon/index.js' ]
+})",
+      R"(Error: Could not locate the bindings file. Tried:
+ → /workspace/node_modules/addon/build/addon.node
+    at bindings (/workspace/node_modules/bindings/bindings.js:126:9))",
+      R"(Error: No native build was found for platform=linux arch=x64 runtime=node abi=137 node=24.1.0
+    loaded from: /workspace/node_modules/addon
+
+    at load.resolve.load.path (/workspace/node_modules/node-gyp-build/node-gyp-build.js:60:9))",
+  };
+  for (const char* report : reports)
+    EXPECT_THAT(failure.uncaught(report), HasSubstr("packages-allow-scripts=addon")) << report;
+}
+
 TEST(AdviceOnModules, FindsTheBuiltInModuleThatWasMeant) {
   Failure failure{R"(import fs from 'node:fss';)"};
   const char* const advice =

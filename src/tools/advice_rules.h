@@ -22,6 +22,7 @@ using Rule = std::string (*)(const Clues&);
 
 // advice_modules.cc: imports, CommonJS and TypeScript.
 std::string missing_package(const Clues& clues);
+std::string missing_native_build(const Clues& clues);
 std::string unknown_builtin(const Clues& clues);
 std::string missing_module_file(const Clues& clues);
 std::string commonjs_word(const Clues& clues);

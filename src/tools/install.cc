@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/bytes.h"
-#include "tools/npm_resolve.h"
+#include "tools/npm_rebuild.h"
 
 namespace belljar::tools {
 
@@ -31,16 +31,12 @@ Task<FoundSet> find_packages(const InstallContext& context, InstallRequest reque
   WantedSet wanted{request.dependencies, request.lockfile, spec.image.node_version};
   const NpmContext npm{context.sandboxes, context.registry, context.clock,  context.downloads,
                        request.owner,     std::move(spec),  request.timeout};
-  packages::PackageSets::AskNpm ask_npm = [npm](const WantedSet& set,
-                                                packages::InstallProgress progress) {
-    return resolve_with_npm(npm, set, std::move(progress));
-  };
   std::string last_message;
   packages::InstallProgress progress = [&last_message, &request](std::string_view message) {
     last_message = message;
     if (request.progress) request.progress(fmt::format("installing packages: {}", message));
   };
-  auto get = context.sets.get(std::move(wanted), std::move(ask_npm), std::move(progress));
+  auto get = context.sets.get(std::move(wanted), npm_in_sandbox(npm), std::move(progress));
   auto found = co_await with_timeout(request.timeout, std::move(get));
   if (!found) fail_for_time(context.sets, last_message, request.timeout);
   co_return std::move(*found);
@@ -52,11 +48,12 @@ std::string describe(const FoundSet& found, milliseconds time) {
                                  info.package_count, info.package_count == 1 ? "" : "s",
                                  format_bytes(info.bytes), time.count());
   for (const std::string& warning : found.warnings) text += "\nwarning: " + warning;
+  if (!found.script_output.empty()) text += "\ninstall scripts:\n" + found.script_output;
   return text;
 }
 
 // What a program has put in the place of its packages goes; a program of the sandbox removes it.
-Task<> mount(Lease& target, std::shared_ptr<const Fd> packages) {
+Task<> mount(Lease& target, PackageDirectories packages) {
   bool is_blocked = false;
   try {
     co_await target.mount_packages(packages);
@@ -86,7 +83,7 @@ Task<InstallReport> install_dependencies(const InstallContext& context, InstallR
   if (found.error) std::rethrow_exception(found.error);
   const auto& layer = found.value->layer;
   // The handle keeps the layer, so that it stays while the sandbox has it.
-  co_await mount(target, std::shared_ptr<const Fd>{layer, &layer->node_modules});
+  co_await mount(target, PackageDirectories{layer, &layer->directories});
 
   InstallReport report;
   report.packages = layer->info->package_count;

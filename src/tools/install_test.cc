@@ -2,11 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "base/json.h"
-#include "base/posix.h"
 #include "tools/npm_resolve.h"
+#include "tools/npm_testing.h"
 #include "tools/testing.h"
 
 namespace belljar::tools {
@@ -16,24 +14,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-// A directory that looks like an installed Node.js with npm, deleted afterwards.
-class Prefix {
- public:
-  Prefix() {
-    sys(::mkdtemp(path_.data()) == nullptr ? -1 : 0, "make a directory");
-    make_directories(path_ + "/lib/node_modules/npm/bin");
-    write_file_atomically(path_ + "/lib/node_modules/npm/bin/npm-cli.js", "");
-  }
-  ~Prefix() { std::filesystem::remove_all(path_); }
-  Prefix(const Prefix&) = delete;
-  Prefix& operator=(const Prefix&) = delete;
-
-  Image image() const { return Image{"node:lts-slim", "24.1.0", path_}; }
-
- private:
-  std::string path_ = "/tmp/belljar-prefix-XXXXXX";
-};
 
 TEST(Install, GivesNpmNoneOfTheClientsWordsAsArguments) {
   const Prefix prefix;

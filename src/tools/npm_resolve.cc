@@ -26,16 +26,6 @@ constexpr size_t kShownOutput = 4u << 10;
 constexpr size_t kLargestLockfile = 16u << 20;
 constexpr milliseconds kProgressPause{250};
 
-// npm reads and writes a lot and computes little, so it gets what the machine has.
-SandboxSpec install_spec(const SandboxSpec& program) {
-  SandboxSpec spec;
-  spec.image = program.image;
-  spec.limits = program.limits;
-  spec.limits.memory = std::max(kNpmMemory, program.limits.memory);
-  spec.limits.cpus = std::max(1u, std::thread::hardware_concurrency());
-  return spec;
-}
-
 // Tells the client how far npm is, but not too often.
 class NpmProgress {
  public:
@@ -126,26 +116,49 @@ std::string npm_program(const Image& image) {
        image.name);
 }
 
-Command npm_command(const Image& image, const std::vector<Dependency>& dependencies,
-                    const std::string& registry, Tarballs tarballs) {
+// npm reads and writes a lot and computes little, so it gets what the machine has.
+SandboxSpec install_spec(const SandboxSpec& program) {
+  SandboxSpec spec;
+  spec.image = program.image;
+  spec.limits = program.limits;
+  spec.limits.memory = std::max(kNpmMemory, program.limits.memory);
+  spec.limits.cpus = std::max(1u, std::thread::hardware_concurrency());
+  return spec;
+}
+
+Command npm_start(const Image& image, const std::vector<Dependency>& dependencies) {
   json::object versions;
   for (const Dependency& one : dependencies) versions[one.name] = one.version;
   const json::object package{{"type", "module"}, {"dependencies", std::move(versions)}};
   Command command;
   command.source = SourceFile{"/workspace/package.json", json::serialize(package)};
-  command.argv = {
-      node_path(image), npm_program(image), "install", "--package-lock-only",
-      "--registry=" + registry, "--replace-registry-host=never", "--userconfig=/dev/null",
-      "--globalconfig=/nonexistent",  // npm refuses the same file twice
-      "--cache=/tmp/npm-cache",
-      // Nothing of a package is run, and nothing comes from anywhere but the registry.
-      "--ignore-scripts", "--script-shell=/bin/sh", "--node-options=", "--allow-git=none",
-      "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
-      // The address of this one install's registry means nothing afterwards.
-      "--omit-lockfile-registry-resolved", "--no-audit", "--no-fund", "--no-update-notifier",
-      "--no-progress", "--no-color", "--loglevel=error", "--logs-max=0",
-      // belljar itself tries twice; npm would wait 10 s in between.
-      "--fetch-retries=0"};
+  command.argv = {node_path(image), npm_program(image)};
+  return command;
+}
+
+void add_npm_settings(Command& command) {
+  command.argv.insert(command.argv.end(),
+                      {"--userconfig=/dev/null",
+                       "--globalconfig=/nonexistent",  // npm refuses the same file twice
+                       "--cache=/tmp/npm-cache", "--script-shell=/bin/sh",
+                       "--node-options=", "--no-audit", "--no-fund", "--no-update-notifier",
+                       "--no-progress", "--no-color", "--loglevel=error", "--logs-max=0"});
+}
+
+Command npm_command(const Image& image, const std::vector<Dependency>& dependencies,
+                    const std::string& registry, Tarballs tarballs) {
+  Command command = npm_start(image, dependencies);
+  command.argv.insert(
+      command.argv.end(),
+      {"install", "--package-lock-only", "--registry=" + registry, "--replace-registry-host=never",
+       // Nothing of a package is run, and nothing comes from anywhere but the registry.
+       "--ignore-scripts", "--allow-git=none", "--allow-remote=none", "--allow-file=none",
+       "--allow-directory=none",
+       // The address of this one install's registry means nothing afterwards.
+       "--omit-lockfile-registry-resolved",
+       // belljar itself tries twice; npm would wait 10 s in between.
+       "--fetch-retries=0"});
+  add_npm_settings(command);
   if (tarballs == Tarballs::yes)
     command.argv.emplace_back("--allow-remote=all");  // the last counts
   return command;

@@ -32,6 +32,14 @@ Task<packages::Lockfile> resolve_with_npm(NpmContext context, packages::WantedSe
 // The npm of an image as the sandbox sees it; Error{unavailable} if it has none.
 std::string npm_program(const Image& image);
 
+// A sandbox for npm: that of the program, without network, with what npm needs.
+SandboxSpec install_spec(const SandboxSpec& program);
+
+// How npm is started, in a package that wants the dependencies; and settings for all that it does
+// here: nothing but what is on the command line counts.
+Command npm_start(const Image& image, const std::vector<packages::Dependency>& dependencies);
+void add_npm_settings(Command& command);
+
 // What is started in the install sandbox. None of the client's words is an argument: they are in
 // the package.json.
 // `tarballs`: npm may fetch tarballs by their address, which it refuses itself even for those of

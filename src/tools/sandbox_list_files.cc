@@ -65,7 +65,7 @@ files::Listing list_place(const Place& place, bool recursive) {
   options.max_entries = kRead;
   options.max_read = kRead;
   files::Listing listing = place.directory->list(place.path, options);
-  const bool asked_for_modules = is_in_node_modules(place.path + "/");
+  const bool asked_for_modules = is_in_node_modules(place.prefix + place.path + "/");
   const auto left_out = [asked_for_modules](const files::Listing::Entry& entry) {
     return !asked_for_modules && is_in_node_modules(entry.path);
   };

@@ -75,6 +75,29 @@ describe('a set', () => {
     assert.equal(asked('leaf'), 0);
   });
 
+  test('that shares most packages with another shares their directories, too', async (t) => {
+    const leaves = Array.from({ length: 8 }, (_, i) => `part-${i}`);
+    for (const name of leaves) registry.add({ name, manifest: module_, files: exporting(name) });
+    registry.add({ name: 'whole', manifest: { ...module_, dependencies: Object.fromEntries(leaves.map((name) => [name, '1'])) }, files: { 'index.js': 'export { default } from "part-7";\n' } });
+    for (const name of ['first', 'second', 'third']) registry.add({ name, manifest: module_, files: exporting(name) });
+    const client = await open(t);
+    const look = (name) => `import value from '${name}'; import part from 'whole'; import fs from 'node:fs';
+      fs.appendFileSync('node_modules/part-0/index.js', '// mine');
+      fs.rmSync('node_modules/part-1', { recursive: true });
+      console.log(value, part, fs.readdirSync('node_modules').filter((name) => !name.startsWith('.')).join(), fs.realpathSync('node_modules/part-7/index.js'));`;
+    const others = leaves.filter((name) => name !== 'part-1');
+    for (const name of ['first', 'second', 'third', 'second']) {
+      const result = await client.run(look(name), { whole: '1', [name]: '1' });
+      assert.equal(result.stdout, `${name} part-7 ${[...others, 'whole', name].sort()} /workspace/node_modules/part-7/index.js\n`, result.text);
+    }
+    // That of the first set, and what it shares with the others.
+    assert.equal(entries('trees').length, 2);
+    const own = entries('layers').flatMap((key) => (readdirSync(join(store, 'layers', key)).includes('node_modules') ? [readdirSync(join(store, 'layers', key, 'node_modules')).filter((name) => !name.startsWith('.')).join()] : []));
+    assert.ok(own.includes('second') && own.includes('third') && !own.some((names) => names.includes('part-')), own.join(' '));
+    const { code, stdout } = await cli(['packages', 'verify'], { env: environment() });
+    assert.equal(code, 0, stdout);
+  });
+
   test('that many want at once is installed once', async (t) => {
     registry.add({ name: 'popular', manifest: module_, files: exporting('popular') });
     const client = await open(t, { BELLJAR_MAX_SANDBOXES: '64' });
@@ -89,6 +112,7 @@ describe('a set', () => {
     const servers = await Promise.all([open(t), open(t)]);
     const results = await Promise.all(servers.flatMap((client) => [1, 2].map(() => value(client, 'raced', { raced: '1' }))));
     assert.ok(results.every(({ value }) => value === 'raced'));
+    assert.equal(asked('/raced/-/'), 1);
     assert.equal(new Set(results.map(({ install }) => install.lockfile.uri)).size, 1);
   });
 
@@ -233,7 +257,7 @@ describe('the operator', () => {
     assert.equal((await session.run(show('leaf'))).stdout, 'leaf 1.1.0\n');
     await session.stop();
     await cli(['packages', 'prune', '--to', '0'], { env: environment() });
-    assert.deepEqual([entries('layers'), entries('contents')], [[], []]);
+    assert.deepEqual([entries('layers'), entries('trees'), entries('contents')], [[], [], []]);
   });
 });
 
@@ -265,21 +289,40 @@ describe('damage', () => {
     assert.equal((await value(await open(t), 'leaf', { leaf: '1' })).value, 'leaf 1.1.0');
   });
 
-  test('of a server that is killed in the middle is none: the next one removes what it left', async (t) => {
-    registry.add({ name: 'interrupted', manifest: module_, files: exporting('interrupted') });
-    const client = await connect(environment());
-    registry.answer = (request) => request.url.includes('/interrupted/-/');
-    const call = assert.rejects(client.run('1', { interrupted: '1' }));
-    await registry.asked('/interrupted/-/');
-    process.kill(client.pid, 'SIGKILL');
-    await call;
-    await client.close();
-    registry.answer = () => false;
-    const layers = entries('layers').length;
-    assert.equal((await value(await open(t), 'interrupted', { interrupted: '1' })).value, 'interrupted');
-    assert.equal(entries('layers').length, layers + 1);
-    await until('what was left to be removed', () => entries('tmp').length <= 1);
-  });
+  // Whatever else may be interrupted is in tests/faults: a process that is killed before any of its calls.
+  for (const [index, [moment, part, hold]] of [
+    ['asks for a document', '/interrupted', () => true],
+    ['downloads', '/interrupted/-/', () => true],
+    ['has half of a package', '/interrupted/-/', (response, bytes) => response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, bytes.length / 2))],
+    ['has one of two packages', '/other-half/-/', () => true],
+  ].entries()) {
+    test(`of a server that is killed while it ${moment} is none: the next one removes what it left`, async (t) => {
+      const name = `interrupted-${index}`;
+      const wanted = part.replace('interrupted', name).replace('other-half', `other-half-${index}`);
+      registry.add({ name: `other-half-${index}`, manifest: module_, files: exporting('other half') });
+      registry.add({ name, manifest: { ...module_, dependencies: { [`other-half-${index}`]: '1' } }, files: exporting('interrupted') });
+      const client = await connect(environment());
+      registry.answer = ({ url }, response) => {
+        if (!url.startsWith(wanted)) return false;
+        hold(response, registry.tarballs.get(url));
+        return true;
+      };
+      t.after(() => (registry.answer = () => false));
+      const call = assert.rejects(client.run('1', { [name]: '1' }));
+      await registry.asked(wanted);
+      if (wanted.includes('other-half')) await until('the first package to be kept', () => entries('contents').some((id) => JSON.parse(readFileSync(join(store, 'contents', id, 'files/package.json'), 'utf8')).name === name));
+      process.kill(client.pid, 'SIGKILL');
+      await call;
+      await client.close();
+      registry.answer = () => false;
+      const layers = entries('layers').length;
+      const { code, stdout } = await cli(['packages', 'verify'], { env: environment() });
+      assert.equal(code, 0, stdout);
+      assert.equal((await value(await open(t), name, { [name]: '1' })).value, 'interrupted');
+      assert.equal(entries('layers').length, layers + 1);
+      await until('what was left to be removed', () => entries('tmp').length <= 1);
+    });
+  }
 });
 
 test('in a session two runs at once both have their packages', async (t) => {

@@ -122,8 +122,7 @@ describe('with a registry of our own', () => {
       { name: 'hostile-huge' }, { name: 'hostile-paths' }, { name: 'hostile-link' }, { name: 'hostile-escape' });
     assert.match(huge.types, /cut here: the file has 96 MiB, the limit is 256 KiB\.\n$/);
     assert.ok(huge.types.length < 270_000);
-    assert.deepEqual([paths.hasTypes, paths.error], [false, undefined]);
-    assert.match(link.error, /neither file nor directory/);
+    for (const one of [paths, link]) assert.deepEqual([one.hasTypes, one.error], [false, undefined]);
     assert.match(escape.error, /leads out of its directory/);
     assert.doesNotMatch(JSON.stringify([huge, paths, link, escape]), /root:/);
     assert.equal(existsSync('/tmp/belljar-escaped'), false);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -39,7 +40,7 @@ struct Call {
 struct Plan {
   Call fault;         // `site` is filled in when it comes about
   uint32_t nth;       // from 1; 0 records
-  int32_t error;      // errno, or 0: one byte is read or written and no more
+  int32_t error;      // errno, 0: one byte is read or written and no more, or kKill
   uint32_t capacity;  // of `calls`
   std::atomic<uint32_t> seen;
   std::atomic<uint32_t> fired;
@@ -47,6 +48,8 @@ struct Plan {
   uint32_t reserved[2];
   Call calls[1];
 };
+
+constexpr int32_t kKill = -1;  // the process is killed before it makes the call
 
 extern "C" char __executable_start;
 
@@ -93,6 +96,7 @@ bool is_chosen(const char* name, void* caller) {
   if (std::strcmp(plan->fault.name, name) != 0 || ++plan->seen != plan->nth) return false;
   plan->fault.site = site;
   plan->fired = 1;
+  if (plan->error == kKill) direct(SYS_kill, direct(SYS_getpid), SIGKILL);
   return true;
 }
 
@@ -189,6 +193,8 @@ CALL(readlinkat, ssize_t, "readlink", (int directory, const char* path, char* bu
      (directory, path, buffer, size))
 CALL(mkdir, int, "mkdir", (const char* path, mode_t mode), (path, mode))
 CALL(mkdirat, int, "mkdir", (int directory, const char* path, mode_t mode), (directory, path, mode))
+CALL(linkat, int, "link", (int from, const char* old_path, int to, const char* path, int flags),
+     (from, old_path, to, path, flags))
 CALL(symlinkat, int, "symlink", (const char* target, int directory, const char* path),
      (target, directory, path))
 CALL(rename, int, "rename", (const char* from, const char* to), (from, to))
@@ -255,6 +261,11 @@ WRAP(writev, ssize_t, int fd, const iovec* parts, int count) {
   const ssize_t size = allowed(kind_of_write(fd), CALLER, SIZE_MAX / 2);
   if (size < 0) return -1;
   return size == 1 ? __real_write(fd, parts->iov_base, 1) : __real_writev(fd, parts, count);
+}
+WRAP(copy_file_range, ssize_t, int from, off_t* from_at, int to, off_t* to_at, size_t size,
+     unsigned flags) {
+  const ssize_t count = allowed("write", CALLER, size);
+  return count < 0 ? -1 : __real_copy_file_range(from, from_at, to, to_at, count, flags);
 }
 WRAP(sendfile, ssize_t, int to, int from, off_t* at, size_t size) {
   const ssize_t count = allowed("write", CALLER, size);

@@ -1,18 +1,19 @@
 // Runs the scenario once to learn which calls there are, then once per fault. See README.md.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { belljar } from '../e2e/lib/belljar.mjs';
+import { belljar, cli } from '../e2e/lib/belljar.mjs';
+import { startTinyRegistry } from '../e2e/lib/tiny_registry.mjs';
 import { until } from '../e2e/lib/wait.mjs';
-import { errors } from './lib/errors.mjs';
+import { ends, errors } from './lib/errors.mjs';
 import { killAll, livesOn, namesOf, slotOf } from './lib/leftovers.mjs';
 import { Plan } from './lib/plan.mjs';
-import { play } from './lib/scenario.mjs';
+import { forest, play } from './lib/scenario.mjs';
 
 // What CI has time for. A zygote takes as long to start as some lives of a server without one.
-const sampleSizes = { exec: 180, fork: 10, parked: 10 };
+const sampleSizes = { exec: 180, packages: 60, fork: 10, parked: 10 };
 const directory = dirname(belljar);
 const files = join(directory, 'files');
 const programs = { belljar: new Plan(belljar), launcher: new Plan(`${belljar}-launcher`) };
@@ -22,17 +23,33 @@ const reference = {}; // what programs find of their confinement without a fault
 const [all, places] = ['--all', '--places'].map((option) => process.argv.includes(option));
 const chosenWay = process.argv.includes('--node-start') ? process.argv[process.argv.indexOf('--node-start') + 1] : undefined;
 const [onlyProgram, only] = process.argv.slice(2).filter((word) => !word.startsWith('--') && word !== chosenWay);
-const isGood = (!onlyProgram || programs[onlyProgram]) && (!chosenWay || sampleSizes[chosenWay]);
-assert.ok(isGood, 'usage: tests/faults/run [--all|--places] [--node-start exec|fork|parked] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
+// "packages" is a day of its own: sets that nobody has, from a registry in this process into a store that is empty.
+const data = join(directory, 'data');
+const store = join(data, 'packages');
+const registry = await startTinyRegistry(null, forest);
+async function prepareData() {
+  const { version, prefix } = JSON.parse((await cli(['runtime', 'list', '--json'])).stdout).at(-1);
+  mkdirSync(join(data, 'runtimes', version, 'bin'), { recursive: true });
+  cpSync(join(prefix, 'bin/node'), join(data, 'runtimes', version, 'bin/node'));
+  packagesEnv.BELLJAR_IMAGE = `node:${version}`;
+}
+const packagesEnv = { npm_config_registry: registry.url, BELLJAR_DATA_DIR: data, BELLJAR_PACKAGES_MAX_AGE: '3600' };
 
-// One life of a belljar, with an eye on what it leaves.
-async function run(way) {
+const isGood = (!onlyProgram || programs[onlyProgram]) && (!chosenWay || sampleSizes[chosenWay]);
+assert.ok(isGood, 'usage: tests/faults/run [--all|--places] [--node-start exec|fork|parked|packages] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
+
+// One life of a belljar, with an eye on what it leaves. `end` is the signal that may end it, `isCold` whether no package is
+// there.
+async function run(way, { end, isCold = true } = {}) {
+  const isInstalling = way === 'packages';
+  if (isInstalling && isCold) rmSync(store, { recursive: true, force: true });
   rmSync(files, { recursive: true, force: true });
   mkdirSync(files);
   let slot;
   let survivors = [];
   const gone = () => (survivors = livesOn(directory, slot)).length === 0;
-  const result = await play({ env: { ...env, BELLJAR_NODE_START: way }, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
+  const more = isInstalling ? packagesEnv : {};
+  const result = await play({ env: { ...env, ...more, BELLJAR_NODE_START: isInstalling ? 'exec' : way }, day: isInstalling ? 'packages' : 'usual', end, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
   await until('all processes to end', gone, 3_000).catch(() => assert.fail(`these live on: ${survivors}`));
   return { ...result, slot };
 }
@@ -41,7 +58,7 @@ const record = async (program, way) => {
   programs[program].record();
   const { starts, trouble } = await run(way);
   assert.deepEqual(trouble, [], 'nothing fails without a fault');
-  assert.ok(starts.has(way === 'parked' ? 'parked-fork' : way), `programs started by ${[...starts]}`);
+  assert.ok(starts.has({ parked: 'parked-fork', packages: 'exec' }[way] ?? way), `programs started by ${[...starts]}`);
   const { calls } = programs[program].read();
   programs[program].remove();
   assert.ok(calls.length > 0, `${program} was built with the injector`);
@@ -49,8 +66,8 @@ const record = async (program, way) => {
 };
 
 // Every fault there could be: each call that was seen, with each error it may have. `chosen` are the first, the middle
-// and the last call of every place in the source: loops and helpers make hundreds of the same. Of copies only what is done
-// for them is tried: places where nothing is when programs are executed.
+// and the last call of every place in the source: loops and helpers make hundreds of the same. Of copies and packages only what
+// is done for them is tried: places where nothing is when programs are executed without any.
 const seenPlaces = new Set();
 function faultsOf(program, way, calls) {
   const counts = {};
@@ -66,7 +83,8 @@ function faultsOf(program, way, calls) {
   return fresh.map(([, place]) => place).sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
     const chosen = new Set([numbers[0], numbers[numbers.length >> 1], numbers.at(-1)]);
     const kinds = errors[name] ?? assert.fail(`errors.mjs does not know ${name}`);
-    return kinds.flatMap((error) => numbers.map((nth) => ({ program, way, name, error, nth, chosen: chosen.has(nth) })));
+    const ways = way === 'packages' && program === 'belljar' && ends.includes(name) ? [...kinds, 'SIGKILL'] : kinds;
+    return ways.flatMap((error) => numbers.map((nth) => ({ program, way, name, error, nth, chosen: chosen.has(nth) })));
   });
 }
 
@@ -88,6 +106,18 @@ function placeOf(fault, site) {
 }
 
 
+// What an installation that failed or was killed has left: nothing that is not whole, and nothing that keeps the next one.
+async function checkStore() {
+  const isWhole = (name) => ['manifest.json', 'package-lock.json', 'file-list'].every((file) => readdirSync(join(store, 'layers', name)).includes(file));
+  const layers = () => { try { return readdirSync(join(store, 'layers')); } catch { return []; } };
+  assert.ok(layers().every(isWhole), 'there is no half layer');
+  const { code, stdout, stderr } = await cli(['packages', 'verify'], { env: { ...env, ...packagesEnv } });
+  assert.equal(code, 0, `what is there is as it was installed: ${stdout}${stderr}`);
+  const { trouble } = await run('packages', { isCold: false });
+  assert.deepEqual(trouble, [], 'the next run works');
+  assert.deepEqual(readdirSync(join(store, 'tmp')), [], 'nothing is left of the one before');
+}
+
 // 'passed', 'failed' or 'missed': the call did not happen as often this time.
 async function attempt(fault) {
   const plan = programs[fault.program];
@@ -97,7 +127,7 @@ async function attempt(fault) {
   const onInvalid = (error) => (problem = error); // stdout of the server was no JSON
   process.on('uncaughtException', onInvalid);
   try {
-    result = await run(fault.way);
+    result = await run(fault.way, { end: fault.error === 'SIGKILL' ? 'SIGKILL' : undefined });
   } catch (error) {
     problem ??= error;
   }
@@ -110,6 +140,7 @@ async function attempt(fault) {
     const removed = !problem && (await until('the slot to be removed', () => left().length === 0, 500).catch(() => false));
     if (!removed) await run('exec');
     assert.deepEqual(left(), [], 'nothing is left after the next start');
+    if (!problem && fault.way === 'packages') await checkStore();
   } catch (error) {
     problem ??= error;
   }
@@ -123,8 +154,10 @@ async function attempt(fault) {
 
 const started = performance.now();
 const chosen = [];
+await prepareData();
 await run('exec'); // whatever is executed after all is compared with this
 for (const [way, size] of Object.entries(sampleSizes)) {
+  if (chosenWay && way !== chosenWay && way !== 'exec') continue;
   const faults = [];
   for (const program of Object.keys(programs)) {
     if (onlyProgram && program !== onlyProgram) continue;
@@ -147,4 +180,5 @@ await run('exec');
 if (process.env.VERBOSE) console.log(Object.entries(perCall).map(([key, count]) => `${count} ${key}`).join('\n'));
 console.log(`${counts.missed} did not come about: the call happened less often; ${Math.round((performance.now() - started) / 1000)} s`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
+registry.stop();
 process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -45,7 +45,8 @@ void check(Message& message) {
     expect(!accepted || may_have_text || message.payload.empty(), "only two have text");
     expect(!accepted || request.type != RequestType::create || request.limits.memory > 0,
            "a sandbox is limited");
-    expect(!accepted || request.type != RequestType::mount || fds == 1, "packages are a directory");
+    expect(!accepted || request.type != RequestType::mount || fds == 1 || fds == 2,
+           "packages are one directory or two");
     const uint32_t both = kRenew | kRetire;
     expect(!accepted || request.type != RequestType::zygote || (request.flags & both) != both,
            "a zygote is either renewed or retired");

@@ -13,8 +13,8 @@ class TameSandbox final : public Sandbox {
     return inner_->start(std::move(command), sink);
   }
   int workspace() const override { return inner_->workspace(); }
-  Task<> mount_packages(std::shared_ptr<const Fd> directory) override {
-    return inner_->mount_packages(std::move(directory));
+  Task<> mount_packages(PackageDirectories directories) override {
+    return inner_->mount_packages(std::move(directories));
   }
   Task<Fd> connect(uint16_t port) override { return inner_->connect(port); }
   Task<Fd> listen() override { return inner_->listen(); }

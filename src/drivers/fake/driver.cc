@@ -60,10 +60,8 @@ class FakeSandbox final : public Sandbox {
     return workspace_.get();
   }
 
-  Task<> mount_packages(std::shared_ptr<const Fd> directory) override {
+  Task<> mount_packages(PackageDirectories directories) override {
     if (ended_) fail(Code::not_found, "mount packages: the sandbox is gone");
-    const std::string handle = fmt::format("/proc/self/fd/{}", directory->get());
-    const std::string path = std::filesystem::read_symlink(handle);
     const std::filesystem::path place = world_.make_workspace() + "/node_modules";
     const auto status = std::filesystem::symlink_status(place);
     if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
@@ -71,8 +69,13 @@ class FakeSandbox final : public Sandbox {
     }
     // Nobody else sees this directory, so a copy is as good as a mount.
     std::filesystem::remove_all(place);
-    std::filesystem::copy(path, place, std::filesystem::copy_options::recursive);
-    driver_.packages_.push_back(path);
+    for (size_t i = directories->size(); i-- > 0;) {  // the first hides what the second has
+      const std::string handle = fmt::format("/proc/self/fd/{}", (*directories)[i].get());
+      const std::string path = std::filesystem::read_symlink(handle);
+      using Options = std::filesystem::copy_options;
+      std::filesystem::copy(path, place, Options::recursive | Options::overwrite_existing);
+      driver_.packages_.push_back(path);
+    }
     co_return;
   }
 

@@ -181,12 +181,13 @@ Task<Fd> LinuxSandbox::make_socket(uint32_t flags) {
   co_return std::move(answer.fds[0]);
 }
 
-Task<> LinuxSandbox::mount_packages(std::shared_ptr<const Fd> directory) {
+Task<> LinuxSandbox::mount_packages(PackageDirectories directories) {
   if (*stopped_) fail(Code::not_found, "the sandbox was stopped");
   launcher::Request request{};
   request.type = launcher::RequestType::mount;
   request.sandbox = id_;
-  std::vector<int> fds{directory->get()};
+  std::vector<int> fds;
+  for (const Fd& directory : *directories) fds.push_back(directory.get());
   try {
     co_await client_->ask(request, std::string{}, std::move(fds), "mount packages");
   } catch (const Error& e) {

@@ -19,7 +19,7 @@ class LinuxSandbox final : public Sandbox {
 
   Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override;
   int workspace() const override { return *stopped_ ? -1 : workspace_.get(); }
-  Task<> mount_packages(std::shared_ptr<const Fd> directory) override;
+  Task<> mount_packages(PackageDirectories directories) override;
   Task<Fd> connect(uint16_t port) override;
   Task<Fd> listen() override;
   Gate take_gate() override { return std::move(gate_); }

@@ -38,9 +38,10 @@ class SealedLauncher : public testing::Test {
   ~SealedLauncher() override { std::filesystem::remove_all(root_); }
 
   // The error with which the launcher answers; 0 if it does what it is asked.
-  int ask(const Request& request, int fd = -1) const {
-    const size_t count = fd < 0 ? 0 : 1;
-    if (send_request(launcher_.socket.get(), request, {}, {&fd, count}) != Sent::yes)
+  int ask(const Request& request, int fd = -1, int second = -1) const {
+    const int fds[] = {fd, second};
+    const size_t count = fd < 0 ? 0 : second < 0 ? 1 : 2;
+    if (send_request(launcher_.socket.get(), request, {}, {fds, count}) != Sent::yes)
       fail_errno(errno, "ask");
     Reply reply{};
     if (receive_reply(launcher_.socket.get(), reply, {}) != Received::reply)
@@ -72,6 +73,15 @@ class SealedLauncher : public testing::Test {
     request.sandbox = sandbox;
     const Fd directory = open_directory(packages);
     return ask(request, directory.get());
+  }
+
+  int mount_both(const std::string& packages, const std::string& base) const {
+    Request request{};
+    request.type = RequestType::mount;
+    request.sandbox = 1;
+    const Fd directory = open_directory(packages);
+    const Fd beneath = open_directory(base);
+    return ask(request, directory.get(), beneath.get());
   }
 
   std::string root_ = "/var/tmp/belljar-seal-XXXXXX";
@@ -107,6 +117,20 @@ TEST_F(SealedLauncher, MountsPackagesOfTheDataDirectoryOnly) {
   EXPECT_EQ(mount(root_ + "/data"), EPERM) << "there is more than packages in it";
   EXPECT_EQ(mount(root_ + "/data/node_modules"), 0);
   EXPECT_EQ(mount(root_ + "/data/node_modules", 2), ESRCH) << "no such sandbox";
+}
+
+TEST_F(SealedLauncher, MountsNoOtherPackagesBeneathThemEither) {
+  const std::string good = root_ + "/data/node_modules";
+  const std::string also = root_ + "/data/runtime";
+  EXPECT_EQ(prepare(also), 0);
+  EXPECT_EQ(create_with(root_ + "/files"), 0);
+  EXPECT_EQ(mount_both(good, "/etc"), EPERM);
+  EXPECT_EQ(mount_both(good, root_ + "/data"), EPERM);
+  EXPECT_EQ(mount_both(root_ + "/others", good), EPERM);
+  EXPECT_EQ(mount_both(good, also), 0);
+  if (::geteuid() != 0) return;  // others can give nothing away
+  ASSERT_EQ(::chown(also.c_str(), 12, 12), 0);
+  EXPECT_EQ(mount_both(good, also), EPERM) << "they have another owner";
 }
 
 TEST_F(SealedLauncher, CannotBeSealedAgain) {

@@ -1,6 +1,7 @@
 // The program under test, and the ways to start it.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -9,6 +10,12 @@ export const belljar = process.env.BELLJAR ?? `${root}build/release/belljar`;
 // A word that occurs nowhere else on this machine: to find a program's processes by.
 export const marker = () => `e2e-${randomUUID()}`;
 
+// What tests install is kept apart from the packages of whoever runs them, and goes with the tests. Runtimes are shared.
+const store = `test-${process.pid}`;
+export const dataDirectory = process.env.BELLJAR_DATA_DIR ?? `${process.env.XDG_DATA_HOME ?? `${process.env.HOME}/.local/share`}/belljar`;
+export const packagesDirectory = `${dataDirectory}/packages-${store}`;
+process.on('exit', () => rmSync(packagesDirectory, { recursive: true, force: true, maxRetries: 3 }));
+
 // What MCP clients pass on, and where belljar keeps its data; nothing else, so that the settings of whoever runs
 // the tests do not change their outcome. Which way "auto" takes depends on the moment: a test has one way, and those of
 // another way say so.
@@ -16,6 +23,7 @@ export function environment(extra = {}) {
   const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
   // Registries of tests change what they say from one call to the next.
   const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_PACKAGES_MAX_AGE: '0', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
+  if (extra.BELLJAR_DATA_DIR === undefined) env.BELLJAR_PACKAGES_STORE = store;
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };
 }

@@ -18,6 +18,7 @@ const has = {
   cgroup: !isUsers || Boolean(group),
   memory: !isUsers || /\bmemory\b/.test(textOf(`${group}/cgroup.subtree_control`)), // a host of cgroup v1 has none to give
   ids: !oneId,
+  changes: !isUsers || oneId, // of packages, which are the user's: the kernel has no id-mapped mounts for users
 };
 export const hasGroups = has.cgroup;
 

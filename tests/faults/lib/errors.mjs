@@ -1,3 +1,6 @@
+// Before these calls a process that installs packages is also killed: whatever it has not finished must not be found by others.
+export const ends = ['create', 'flock', 'link', 'mkdir', 'open', 'read', 'recvmsg ready', 'rename', 'symlink', 'unlink', 'write'];
+
 // How each call that the injector knows may fail. "short" lets one byte through. "ready": of a descriptor that does not
 // wait. Asio's reads are told once when there is data, so there an EAGAIN while there is some cannot be.
 export const errors = {
@@ -28,6 +31,7 @@ export const errors = {
   landlock_add: ['ENOMEM'],
   landlock_create: ['EMFILE'],
   landlock_restrict: ['ENOMEM'],
+  link: ['EMLINK', 'ENOSPC'],
   memfd_create: ['EMFILE', 'ENOMEM'],
   mkdir: ['ENOMEM', 'ENOSPC'],
   mount: ['ENOMEM', 'ENOSPC'],

@@ -7,6 +7,8 @@ const callSize = 32;
 const headSize = 64;
 const capacity = 200_000;
 
+const special = { short: 0, SIGKILL: -1 };
+
 const string = (bytes, at) => bytes.toString('latin1', at, at + nameSize).replace(/\0.*$/s, '');
 const call = (bytes, at) => ({ name: string(bytes, at), site: bytes.readBigUInt64LE(at + nameSize) });
 
@@ -20,9 +22,9 @@ export class Plan {
     this.#write({ name: '', nth: 0, error: 0, capacity });
   }
 
-  // The nth call `name` of the next run fails with `error`, or is short.
+  // The nth call `name` of the next run fails with `error`, or is short, or is the last thing that the process wants to do.
   set({ name, nth, error }) {
-    this.#write({ name, nth, error: error === 'short' ? 0 : constants.errno[error], capacity: 0 });
+    this.#write({ name, nth, error: special[error] ?? constants.errno[error], capacity: 0 });
   }
 
   remove() {

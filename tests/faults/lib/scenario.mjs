@@ -67,6 +67,30 @@ const steps = [
   { tool: 'sandbox_stop', args: ({ id }) => ({ container_id: id }), check: (result) => assert.match(result.text, /removed/) },
 ];
 
+// With packages that are not there yet: what is found, fetched, built and mounted. Of the first set there are enough
+// packages for a tree that the second one is built upon.
+const packages = (names) => names.map((name) => ({ name, version: '1' }));
+const withPackages = (names, expected) => ({
+  tool: 'run_js_ephemeral',
+  args: () => ({ code: `${names.map((name) => `import ${name} from '${name}';`).join(' ')} console.log([${names}].join(' '));`, dependencies: packages(names) }),
+  check: (result, seen) => {
+    assert.equal(result.stdout, `${expected}\n`, 'the packages are there');
+    seen.starts.add(startOf(result));
+  },
+});
+const days = { usual: steps, packages: [withPackages(['trunk'], 'leaf 0 leaf 7'), withPackages(['trunk', 'bird'], 'leaf 0 leaf 7 bird')] };
+
+// What a registry must have for that, as tiny_registry.mjs takes it.
+export const forest = [
+  ...Array.from({ length: 8 }, (_, i) => ({ name: `leaf-${i}`, files: { 'index.js': `module.exports = 'leaf ${i}'` } })),
+  {
+    name: 'trunk',
+    manifest: { dependencies: Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`leaf-${i}`, '1'])), bin: 'cli.js' },
+    files: { 'index.js': "module.exports = require('leaf-0') + ' ' + require('leaf-7')", 'cli.js': '#!/usr/bin/env node' },
+  },
+  { name: 'bird', files: { 'index.js': "module.exports = 'bird'" } },
+];
+
 const launcherIsLost = /launcher has ended|reach the launcher|sandbox was stopped/;
 
 // One answer, or null if the server ended and said why.
@@ -82,7 +106,7 @@ async function answerOf(server, step, seen) {
 
 // Goes through the steps; a step that failed is tried once more and must work then, for there is only one fault.
 async function useTools(server, seen, trouble) {
-  for (const step of steps) {
+  for (const step of days[seen.day]) {
     for (let tries = 1; ; ++tries) {
       const result = await answerOf(server, step, seen);
       if (result === null) return;
@@ -102,11 +126,11 @@ async function useTools(server, seen, trouble) {
 }
 
 // Starts a server, uses it and ends it. `reference` has the posture of a run without faults, by how it was started, and gets
-// what it does not have yet; `onUse` is called once it has been used, `killAll` ends what a broken one left. The result:
+// what it does not have yet; `day` is what is done, `end` the signal that may end it; `onUse` is called once it has been used, `killAll` ends what a broken one left. The result:
 // { starts: how programs were started, trouble: errors that were reported, code, stderr }.
-export async function play({ env, reference, onUse, killAll }) {
+export async function play({ env, reference, day = 'usual', end = null, onUse, killAll }) {
   const server = Server.start(null, { env });
-  const seen = { posture: reference, starts: new Set(), patience: env.BELLJAR_NODE_START === 'exec' ? patience : morePatience };
+  const seen = { day, posture: reference, starts: new Set(), patience: env.BELLJAR_NODE_START === 'exec' ? patience : morePatience };
   const trouble = [];
   try {
     const first = await within(patience, 'an answer to initialize', server.initialize()).catch((error) => {
@@ -119,6 +143,7 @@ export async function play({ env, reference, onUse, killAll }) {
     onUse();
     server.child.stdin.end();
     const { code, signal } = await within(patience, 'the end of belljar', server.exited);
+    if (signal !== null && signal === end) return { starts: seen.starts, trouble, signal, stderr: server.stderr };
     assert.equal(signal, null, `belljar was killed by ${signal}: ${server.stderr}`);
     if (code !== 0) assert.match(server.stderr, /\w+ \w+/, `belljar ended with ${code} and says why`);
     if (!first) assert.notEqual(code, 0, 'a server that could not serve does not claim success');

@@ -10,6 +10,23 @@
 
 namespace belljar::launcher {
 
+namespace {
+
+// One directory of packages as the launcher sees it. 0, or an errno and the step that failed.
+int find_packages(const Place& place, const Trust& trust, int given, Fd& directory, Owner& owner,
+                  const char*& step) {
+  step = "use these packages";
+  if (!trust.allows_packages(given)) return EPERM;
+  step = "find the packages";
+  if (const int error = find_here(place, given, directory)) return error;
+  struct stat info;
+  if (::fstat(directory.get(), &info) != 0) return errno;
+  owner = {info.st_uid, info.st_gid};
+  return 0;
+}
+
+}  // namespace
+
 void Launcher::mount(const Message& message) {
   const Request& request = message.request;
   const auto at = jars_.find(request.sandbox);
@@ -17,14 +34,17 @@ void Launcher::mount(const Message& message) {
     return answer(request, ESRCH, "find the sandbox");
   Jar& jar = *at->second;
   if (jar.mounting) return answer(request, EBUSY, "mount packages one after the other");
-  const int given = message.fds[0].get();
-  if (!trust_.allows_packages(given)) return answer(request, EPERM, "use these packages");
-  Fd directory;
-  if (const int error = find_here(place_, given, directory))
-    return answer(request, error, "find the packages");
-  struct stat info;
-  if (::fstat(directory.get(), &info) != 0) return answer(request, errno, "find the packages");
-  const Owner owner{info.st_uid, info.st_gid};
+  Fd directories[2];
+  Owner owners[2];
+  for (size_t i = 0; i < message.fds.size(); ++i) {
+    const char* step = "";
+    if (const int error =
+            find_packages(place_, trust_, message.fds[i].get(), directories[i], owners[i], step))
+      return answer(request, error, step);
+  }
+  const Owner& owner = owners[0];
+  if (directories[1] && owners[1] != owner)
+    return answer(request, EPERM, "use packages of two owners");
   if (place_.is_root) packages_owner_ = owner;  // others' mounts have the owners they have
   const int map = jar.packages_owner == owner ? jar.packages_map.get() : -1;
   Fd group;
@@ -37,7 +57,8 @@ void Launcher::mount(const Message& message) {
   const pid_t helper = clone_process(0, group.get());
   if (helper == 0) {
     mount_packages({cgroups_, place_, jar.init, jar.init_pidfd.get(), jar.ids, jar.id, jar.limits,
-                    directory.get(), map, theirs.get(), Fd{}, Fd{}, Fd{}, Fd{}, Fd{}});
+                    directories[0].get(), directories[1].get(), map, theirs.get(), Fd{}, Fd{}, Fd{},
+                    Fd{}, Fd{}, Fd{}});
   }
   if (helper < 0) {
     const int error = errno;

@@ -81,7 +81,7 @@ bool is_well_formed(const Request& request, std::string_view payload, size_t fds
     case RequestType::zygote:
       return has_flags(kRenew | kRetire) && request.flags != (kRenew | kRetire) && fds == 0 &&
              are_sane(request.limits);
-    case RequestType::mount: return has_flags(0) && fds == 1;
+    case RequestType::mount: return has_flags(0) && (fds == 1 || fds == 2);
     case RequestType::park: return has_flags(kExecuted) && fds == 0;
     case RequestType::examine:
     case RequestType::kill:

@@ -42,6 +42,7 @@ TEST(Message, KnowsEachRequestInItsProperForm) {
   EXPECT_TRUE(is_well_formed(request_of(RequestType::destroy), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::socket), "", 0));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::mount), "", 1));
+  EXPECT_TRUE(is_well_formed(request_of(RequestType::mount), "", 2));
   EXPECT_TRUE(is_well_formed(request_of(RequestType::park), "", 0));
   Request park = request_of(RequestType::park);
   park.flags = kExecuted;
@@ -70,7 +71,7 @@ TEST(Message, RefusesWhatNoTypeHas) {
   EXPECT_FALSE(is_well_formed(request_of(RequestType::destroy), "x", 0));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::park), "", 1));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "", 0)) << "no packages";
-  EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "", 2));
+  EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "", 3));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::mount), "a path", 1));
   EXPECT_FALSE(is_well_formed(request_of(RequestType::zygote), "", 0)) << "no limits";
   EXPECT_FALSE(is_well_formed(request_of(RequestType::prepare), "", 2));

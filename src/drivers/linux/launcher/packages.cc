@@ -53,18 +53,23 @@ int enter_cgroup(PackagesContext& context) {
   return context.cgroups.enter_memory(context.sandbox);
 }
 
-// With the launcher's rights, while it still has them.
-int copy_mount(PackagesContext& context) {
+int copy_one(const PackagesContext& context, int directory, Fd& mount) {
   constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY;
   int error = EINVAL;
   if (context.map >= 0) {
-    error = clone_mount(context.directory, context.map, context.packages, kReadOnly);
+    error = clone_mount(directory, context.map, mount, kReadOnly);
   } else if (context.place.is_root) {
-    error = clone_id_mapped(context.place.proc.get(), context.directory, context.ids.node_here,
-                            context.packages, kReadOnly);
+    error = clone_id_mapped(context.place.proc.get(), directory, context.ids.node_here, mount,
+                            kReadOnly);
   }
   if (error != EINVAL) return error;  // otherwise there are no such mounts here
-  return clone_mount(context.directory, -1, context.packages, kReadOnly);
+  return clone_mount(directory, -1, mount, kReadOnly);
+}
+
+// With the launcher's rights, while it still has them.
+int copy_mounts(PackagesContext& context) {
+  if (const int error = copy_one(context, context.directory, context.packages)) return error;
+  return context.base < 0 ? 0 : copy_one(context, context.base, context.beneath);
 }
 
 int enter_sandbox(PackagesContext& context) {
@@ -96,17 +101,20 @@ int make_changes(PackagesContext& context) {
     return errno;
   if (::fchdir(context.changes.get()) != 0) return errno;
   ::umask(0);
-  for (const char* path : {"packages", "changed", "work"}) {
+  for (const char* path : {"packages", "beneath", "changed", "work"}) {
     if (::mkdir(path, 0755) != 0) return errno;
   }
   return result_of(::chown("changed", kNodeId, kNodeId));
 }
 
 int merge(PackagesContext& context) {
-  const int packages = context.packages.get();
-  if (move_mount(packages, "", AT_FDCWD, "packages", MOVE_MOUNT_F_EMPTY_PATH) != 0) return errno;
+  constexpr unsigned kFrom = MOVE_MOUNT_F_EMPTY_PATH;
+  if (move_mount(context.packages.get(), "", AT_FDCWD, "packages", kFrom) != 0) return errno;
+  const bool has_base = static_cast<bool>(context.beneath);
+  if (has_base && move_mount(context.beneath.get(), "", AT_FDCWD, "beneath", kFrom) != 0)
+    return errno;
   const Option options[] = {{"source", "packages"},
-                            {"lowerdir", "packages"},
+                            {"lowerdir", has_base ? "packages:beneath" : "packages"},
                             {"upperdir", "changed"},
                             {"workdir", "work"},
                             {"userxattr", ""}};
@@ -164,7 +172,7 @@ int attach(PackagesContext& context) {
 
 constexpr Step<PackagesContext> kSteps[] = {
     {"enter the memory cgroup", enter_cgroup},
-    {"copy the mount of the packages", copy_mount},
+    {"copy the mount of the packages", copy_mounts},
     {"enter the sandbox", enter_sandbox},
     {"make a mount namespace", make_workshop},
     {"make room for changes", make_changes},

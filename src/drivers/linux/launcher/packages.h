@@ -16,13 +16,15 @@ struct PackagesContext {
   uint64_t sandbox;
   SandboxLimits limits;
   int directory;  // the packages, on the host
+  int base;       // those that show where the others are not, or -1
   int map;        // that of their owner (make_owner_map()), or -1
   int status;     // its end of the status pipe
   Fd mounts;      // the sandbox's mount namespace
   Fd workshop;    // the helper's own
   Fd packages;    // the mount of `directory`
+  Fd beneath;     // that of `base`
   Fd changes;     // that of what programs change
-  Fd merged;      // that of both
+  Fd merged;      // that of all
 };
 
 // Runs in a forked child of the launcher and does not return. Programs find the packages in

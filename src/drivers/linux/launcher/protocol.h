@@ -32,7 +32,7 @@ enum class RequestType : uint32_t {
   examine,  // try what sandboxes need of the kernel. The answer has `trials`
   zygote,   // start one of `image` and `limits`, unless there is one. `sandbox` is its number
   park,     // make this process ahead, to wait in the sandbox for a `start`: a copy of a zygote
-  mount,    // packages at its /workspace/node_modules. fds: their directory
+  mount,    // packages at its /workspace/node_modules. fds: their directory[, one to show beneath]
 };
 
 // What `examine` tries, each in a child that is thrown away: see features.h.
