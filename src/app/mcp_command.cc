@@ -8,7 +8,9 @@
 #include "app/server_sockets.h"
 #include "app/version.h"
 #include "app/wiring.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "mcp/call_tasks.h"
 #include "mcp/server.h"
 #include "mcp/socket_transport.h"
 #include "mcp/stdio_transport.h"
@@ -73,6 +75,9 @@ Task<> serve(const Config& config, Foundation foundation) {
     watch.emplace(executor, server, wiring.files()->shared);
     tools::add_file_resources(server, wiring.files()->shared, *watch);
   }
+  SystemClock clock;
+  mcp::CallTasks long_calls{executor, clock};
+  server.use(long_calls);
   mcp::StdioTransport transport{executor, server};
   TaskGroup tasks{executor};
   std::optional<mcp::SocketTransport> local;
@@ -85,6 +90,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   tasks.spawn("wait for a signal", stop_on_signal(transport));
   co_await transport.run();
   co_await tasks.stop();
+  co_await long_calls.stop();
   if (watch) co_await watch->stop();
   co_await wiring.shut_down();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mcp/protocol.h"
 
@@ -52,8 +53,16 @@ void ActiveCall::log(LogLevel level, std::string_view logger, json::value data) 
   setup_.send(make_notification("notifications/message", std::move(params)));
 }
 
+void ActiveCall::let_client_go() {
+  if (!muted_) setup_.send(Outgoing{.kind = Outgoing::Kind::pause});
+}
+
 void ActiveCall::mute() {
   muted_ = true;
+}
+
+void ActiveCall::withdraw() {
+  if (!std::exchange(muted_, true)) setup_.send(Outgoing{.kind = Outgoing::Kind::no_answer});
 }
 
 void ActiveCall::answer(Outgoing outgoing) {

@@ -42,6 +42,7 @@ class ActiveCall final : public Call {
     // with neither, nothing is sent.
     std::optional<LogLevel> own_level;
     const LogLevel* connection_level = nullptr;
+    json::object capabilities;  // of the client
     Send send;
   };
 
@@ -51,7 +52,14 @@ class ActiveCall final : public Call {
   bool wants_progress() const override { return setup_.progress_token.has_value(); }
   void progress(std::string_view message, double total) override;
   void log(LogLevel level, std::string_view logger, json::value data) override;
+  const json::object& client_capabilities() const override { return setup_.capabilities; }
+  const json::object& input_responses() const override { return round_.responses; }
+  const std::string& request_state() const override { return round_.state; }
+  void ask(InputRequired input) override { round_.question = std::move(input); }
+  void let_client_go() override;
 
+  InputRound& round() { return round_; }
+  const Send& send() const { return setup_.send; }
   const Id& id() const { return setup_.id; }
   const std::string& version() const { return setup_.version; }
   bool is_muted() const { return muted_; }
@@ -59,11 +67,15 @@ class ActiveCall final : public Call {
   // From now on nothing is sent for this request.
   void mute();
 
+  // The same, and says that no answer will come.
+  void withdraw();
+
   // Sends the progress that the rate limit held back, then the answer, and mutes.
   void answer(Outgoing outgoing);
 
  private:
   Setup setup_;
+  InputRound round_;
   bool muted_ = false;
   int64_t step_ = 0;
   RateLimit limit_;

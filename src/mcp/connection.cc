@@ -1,5 +1,7 @@
 #include "mcp/connection.h"
 
+#include "mcp/answer_request.h"
+#include "mcp/call_tasks.h"
 #include "mcp/methods.h"
 #include "mcp/modern.h"
 #include "mcp/protocol.h"
@@ -7,9 +9,6 @@
 namespace belljar::mcp {
 
 namespace {
-
-constexpr size_t kMaxBatch = 100;
-constexpr std::string_view kBatchVersion = "2025-03-26";  // the only one that has batches
 
 void refuse(const Send& send, const std::optional<Id>& id, const RpcError& error) {
   send(make_error(id, error, Outgoing::Kind::refusal));
@@ -26,6 +25,7 @@ Connection::Connection(asio::any_io_executor executor, Server& server, std::stri
       owner_{std::move(owner)},
       send_{std::move(send)},
       session_{server},
+      requests_{executor, send_, server.options().answer_limit},
       tasks_{std::move(executor)} {
   server_.connections_.insert(this);
 }
@@ -45,7 +45,7 @@ void Connection::handle(Message message, const Send& send) {
     case Message::Kind::notification: handle_notification(message); break;
     case Message::Kind::batch: handle_batch(std::move(message.batch), send); break;
     case Message::Kind::invalid: refuse(send, message.id, message.error); break;
-    case Message::Kind::response: break;  // we never ask anything
+    case Message::Kind::response: requests_.answer(std::move(message)); break;
   }
 }
 
@@ -89,23 +89,28 @@ void Connection::handle_modern(Message message, const Send& send) {
   if (!error) error = check_version(message.params);
   if (error) return refuse(send, message.id, *error);
   if (message.method == "subscriptions/listen") return listen(std::move(message), send);
-  std::optional<Reply> reply;
-  if (message.method == "server/discover") {
-    reply = discover(server_);
-  } else if (!is_offered(server_, message.method)) {
-    return refuse(send, message.id, method_not_found());
-  } else {
-    reply = answer_at_once(server_, message.method, message.params);
-  }
-  if (reply) {
+  if (send_list(message, ListCache::Era::modern, send)) return;
+  if (auto reply = answer_modern_at_once(message)) {
     auto* result = std::get_if<json::object>(&*reply);
     if (result != nullptr) complete_result(*result, message.method, server_);
     return send(make_answer(*message.id, std::move(*reply)));
   }
+  if (!is_offered(server_, message.method)) return refuse(send, message.id, method_not_found());
   ActiveCall::Setup setup = setup_for(message, send);
   setup.version = kModern;
   setup.own_level = requested_log_level(message.params);
+  setup.capabilities = declared_capabilities(message.params);
   start(std::move(message), std::move(setup));
+}
+
+std::optional<Reply> Connection::answer_modern_at_once(const Message& message) const {
+  if (message.method == "server/discover") return discover(server_);
+  if (server_.offers_tasks()) {
+    auto reply = server_.tasks()->answer(message.method, message.params, owner_);
+    if (reply) return reply;
+  }
+  if (!is_offered(server_, message.method)) return std::nullopt;
+  return answer_at_once(server_, message.method, message.params);
 }
 
 void Connection::handle_legacy(Message message, const Send& send) {
@@ -113,6 +118,7 @@ void Connection::handle_legacy(Message message, const Send& send) {
     send(make_answer(*message.id, std::move(*reply)));
     return note_interest(message.method);
   }
+  if (send_list(message, ListCache::Era::legacy, send)) return;
   if (message.method == "server/discover") {
     return refuse(send, message.id, *check_envelope(message.params));
   }
@@ -123,8 +129,15 @@ void Connection::handle_legacy(Message message, const Send& send) {
   ActiveCall::Setup setup = setup_for(message, send);
   setup.version = session_.version();
   setup.connection_level = &session_.log_level();
+  setup.capabilities = session_.client_capabilities();
   note_interest(message.method);
   start(std::move(message), std::move(setup));
+}
+
+bool Connection::send_list(const Message& message, ListCache::Era era, const Send& send) {
+  const std::string* list = server_.lists_.find(server_, message.method, message.params, era);
+  if (list != nullptr) send(make_result(*message.id, *list));
+  return list != nullptr;
 }
 
 void Connection::note_interest(std::string_view method) {
@@ -163,7 +176,7 @@ void Connection::start(Message message, ActiveCall::Setup setup) {
 
 Task<> Connection::serve(std::shared_ptr<ActiveCall> call, std::string method,
                          json::object params) {
-  Reply reply = co_await perform(server_, method, std::move(params), call->version(), *call);
+  Reply reply = co_await answer_request(server_, requests_, method, std::move(params), *call);
   if (call->is_muted())
     co_return;  // cancelled: it has left the table, and its id may be in use again
   calls_.erase(key_of(call->id()));
@@ -181,7 +194,7 @@ void Connection::cancel(const json::object& params) {
   if (at == calls_.end()) return;
   const Running running = std::move(at->second);
   calls_.erase(at);
-  running.call->mute();
+  running.call->withdraw();
   tasks_.cancel(running.task);
 }
 
@@ -229,11 +242,15 @@ void Connection::end_subscriptions() {
 }
 
 Task<> Connection::stop() {
-  stopped_ = true;
+  requests_.mute();
   for (const auto& [key, running] : calls_) running.call->mute();
   calls_.clear();
+  ResourceInterest interest;
+  add_interest(interest);
   subscriptions_.clear();
-  server_.interest_changed();
+  stopped_ = true;
+  // Most connections over HTTP are one request, and nobody has to look again because of it.
+  if (!interest.empty()) server_.interest_changed();
   co_await tasks_.stop();
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/task_group.h"
 #include "mcp/active_call.h"
+#include "mcp/client_requests.h"
 #include "mcp/legacy_session.h"
 #include "mcp/message.h"
 #include "mcp/server.h"
@@ -67,7 +68,9 @@ class Connection {
   void handle_batch(json::array batch, const Send& send);
   void handle_modern(Message message, const Send& send);
   void handle_legacy(Message message, const Send& send);
+  std::optional<Reply> answer_modern_at_once(const Message& message) const;
   void listen(Message message, const Send& send);
+  bool send_list(const Message& message, ListCache::Era era, const Send& send);
   void start(Message message, ActiveCall::Setup setup);
   void cancel(const json::object& params);
   void note_interest(std::string_view method);
@@ -78,6 +81,7 @@ class Connection {
   std::string owner_;
   Send send_;
   LegacySession session_;
+  ClientRequests requests_;               // to a legacy client
   std::map<std::string, Running> calls_;  // by key_of(id); a cancelled call leaves at once
   std::map<std::string, Subscription> subscriptions_;
   bool stopped_ = false;

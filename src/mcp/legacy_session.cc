@@ -37,6 +37,8 @@ Reply LegacySession::initialize(const json::object& params) {
   // on.
   const auto* known = std::ranges::find(kLegacyVersions, std::string_view{*requested});
   negotiated_ = known != std::end(kLegacyVersions) ? *known : kNewestLegacy;
+  const json::object* capabilities = find_object(params, "capabilities");
+  capabilities_ = capabilities != nullptr ? *capabilities : json::object{};
   initialized_ = false;
   json::object result{{"protocolVersion", negotiated_}};
   result.emplace("capabilities", server_.capabilities());

@@ -32,6 +32,9 @@ class LegacySession {
   // The lowest level of log messages to send; warning until the client chooses.
   const LogLevel& log_level() const { return log_level_; }
 
+  // What the client said it can be asked.
+  const json::object& client_capabilities() const { return capabilities_; }
+
   // True if the handshake is complete and the client is to be told of this.
   bool wants(const Change& change) const;
 
@@ -43,6 +46,7 @@ class LegacySession {
 
   const Server& server_;
   std::string negotiated_;
+  json::object capabilities_;
   bool initialized_ = false;
   bool listed_ = false;
   LogLevel log_level_ = LogLevel::warning;

@@ -26,6 +26,22 @@ bool take_params(json::object& object, json::object& params) {
   return true;
 }
 
+// What a response says; whatever is wrong with it makes it an error of the peer.
+Reply read_reply(json::object& object) {
+  const auto result = object.find("result");
+  if (result != object.end() && result->value().is_object()) {
+    return std::move(result->value().as_object());
+  }
+  RpcError error{kInternalError, "the answer is not well-formed"};
+  if (const json::object* sent = find_object(object, "error")) {
+    const json::value* code = find(*sent, "code");
+    if (code != nullptr && code->is_int64()) error.code = static_cast<int>(code->get_int64());
+    const json::string* text = find_string(*sent, "message");
+    if (text != nullptr) error.message = std::string_view{*text};
+  }
+  return error;
+}
+
 json::object frame() {
   return json::object{{"jsonrpc", "2.0"}};
 }
@@ -64,7 +80,7 @@ Outgoing make_line(Outgoing::Kind kind, json::object message, int code = 0) {
   // Boost.JSON writes the bytes of strings unchecked. One bad byte from a tool would cost the
   // client the connection, so what the tool should have cleaned is cleaned here.
   if (!is_utf8(text)) text = to_utf8(text);
-  return Outgoing{kind, std::move(text), code};
+  return Outgoing{.kind = kind, .text = std::move(text), .code = code};
 }
 
 }  // namespace
@@ -120,6 +136,7 @@ Message classify(json::value value) {
     if (!id || !answers) return invalid(kInvalidRequest, "method is missing", std::move(id));
     message.kind = Message::Kind::response;
     message.id = std::move(id);
+    message.reply = read_reply(object);
     return message;
   }
   if (!method->is_string()) {
@@ -148,6 +165,22 @@ Outgoing make_result(const Id& id, json::object result) {
   message.emplace("id", id);
   message.emplace("result", std::move(result));
   return make_line(Outgoing::Kind::result, std::move(message));
+}
+
+Outgoing make_request(const Id& id, std::string_view method, json::object params) {
+  json::object message = frame();
+  message.emplace("id", id);
+  message.emplace("method", method);
+  message.emplace("params", std::move(params));
+  return make_line(Outgoing::Kind::request, std::move(message));
+}
+
+Outgoing make_result(const Id& id, std::string_view result) {
+  Outgoing outgoing{.kind = Outgoing::Kind::result};
+  outgoing.text.reserve(result.size() + 64);
+  outgoing.text.append(R"({"jsonrpc":"2.0","id":)").append(key_of(id));
+  outgoing.text.append(R"(,"result":)").append(result).append("}");
+  return outgoing;
 }
 
 Outgoing make_notification(std::string_view method) {

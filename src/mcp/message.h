@@ -42,11 +42,11 @@ struct Message {
   json::object params;  // of a request or notification; absent and null are {}
   json::array batch;    // the elements of a batch, not yet classified
   RpcError error;       // of an invalid message: what to answer
+  Reply reply;          // of a response
 };
 
 // Never throws because of what is in `text`: whatever is too big, too deeply nested, not JSON, not
-// UTF-8 or not JSON-RPC becomes an invalid message. The content of responses is dropped; we send no
-// requests.
+// UTF-8 or not JSON-RPC becomes an invalid message.
 Message parse_message(std::string_view text, size_t max_bytes = kMaxMessageBytes);
 
 // The same for a value that is already parsed: an element of a batch. An array is invalid here.
@@ -56,18 +56,26 @@ Message classify(json::value value);
 struct Outgoing {
   enum class Kind {
     notification,
+    request,  // ours, to a client of the legacy era
     result,
     error,    // the answer of a method that could not do what was asked
     refusal,  // an error from before any method ran: no message, wrong envelope, unknown method
+    // Hints without a text, for transports that have a stream for each request:
+    no_answer,  // the request was cancelled
+    pause,      // the client may hang up meanwhile and come back for the answer
   };
+  bool is_hint() const { return kind == Kind::no_answer || kind == Kind::pause; }
+
   Kind kind = Kind::notification;
-  std::string text;  // one line of JSON without the newline, well-formed UTF-8
-  int code = 0;      // of an error or refusal
+  std::string text = {};  // one line of JSON without the newline, well-formed UTF-8
+  int code = 0;           // of an error or refusal
 };
 
 // Without an id (it could not be read) the answer has none, rather than null.
 Outgoing make_error(const std::optional<Id>& id, const RpcError& error, Outgoing::Kind kind);
 Outgoing make_result(const Id& id, json::object result);
+Outgoing make_result(const Id& id, std::string_view result);  // a JSON text on one line, UTF-8
+Outgoing make_request(const Id& id, std::string_view method, json::object params);
 Outgoing make_notification(std::string_view method);
 Outgoing make_notification(std::string_view method, json::object params);
 

@@ -70,18 +70,28 @@ std::optional<LogLevel> requested_log_level(const json::object& params) {
   return level != nullptr ? parse_log_level(*level) : std::nullopt;
 }
 
+const json::object& declared_capabilities(const json::object& params) {
+  return *find_object(*find_meta(params), kMetaCapabilities);
+}
+
 json::object discover(const Server& server) {
   json::object result;
   result.emplace("supportedVersions", json::array{kModern});
-  result.emplace("capabilities", server.capabilities());
+  json::object capabilities = server.capabilities();
+  if (server.offers_tasks()) {
+    json::object extensions;
+    extensions.emplace(kTasksExtension, json::object{});
+    capabilities.emplace("extensions", std::move(extensions));
+  }
+  result.emplace("capabilities", std::move(capabilities));
   const std::string& instructions = server.info().instructions;
   if (!instructions.empty()) result.emplace("instructions", instructions);
   return result;
 }
 
 void complete_result(json::object& result, std::string_view method, const Server& server) {
-  result.emplace("resultType", "complete");
-  const Cache cache = cache_of(method);
+  const bool complete = result.emplace("resultType", "complete").second;
+  const Cache cache = complete ? cache_of(method) : Cache::none;
   if (cache != Cache::none) {
     const bool shared = cache == Cache::shared;
     result.emplace("ttlMs", shared ? server.options().list_ttl_ms : int64_t{0});

@@ -25,7 +25,11 @@ std::optional<LogLevel> requested_log_level(const json::object& params);
 // The result of server/discover, still to be completed.
 json::object discover(const Server& server);
 
-// Adds resultType, the server's identity and, for methods whose results may be cached, the hints.
+// The client's capabilities. The envelope has been checked.
+const json::object& declared_capabilities(const json::object& params);
+
+// Adds resultType (unless it is there: then the result is no final one), the server's identity and,
+// for methods whose results may be cached, the hints.
 void complete_result(json::object& result, std::string_view method, const Server& server);
 
 }  // namespace belljar::mcp

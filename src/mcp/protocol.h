@@ -16,6 +16,10 @@ inline constexpr std::string_view kLegacyVersions[] = {"2024-11-05", "2025-03-26
 inline constexpr std::string_view kNewestLegacy = "2025-11-25";
 inline constexpr std::string_view kModern = "2026-07-28";
 
+// JSON-RPC batches: one revision has them.
+inline constexpr std::string_view kBatchVersion = "2025-03-26";
+inline constexpr size_t kMaxBatch = 100;
+
 inline bool is_modern(std::string_view version) {
   return version >= kModern;
 }
@@ -28,6 +32,9 @@ inline constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLe
 inline constexpr std::string_view kMetaServerInfo = "io.modelcontextprotocol/serverInfo";
 inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
 
+// An extension of the modern era.
+inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";
+
 // Codes of JSON-RPC errors.
 inline constexpr int kParseError = -32700;
 inline constexpr int kInvalidRequest = -32600;
@@ -35,6 +42,8 @@ inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
 inline constexpr int kLegacyResourceNotFound = -32002;
+inline constexpr int kHeaderMismatch = -32020;
+inline constexpr int kMissingCapability = -32021;
 inline constexpr int kUnsupportedVersion = -32022;
 
 // "warning" and its seven siblings; nothing for another word.

@@ -1,5 +1,7 @@
 #include "mcp/server.h"
 
+#include <algorithm>
+
 #include "mcp/connection.h"
 
 namespace belljar::mcp {
@@ -25,12 +27,14 @@ void Server::add(std::unique_ptr<Tool> tool) {
   const std::string& name = tool->info().name;
   if (find_tool(name) != nullptr) fail(Code::internal, "two tools are named {}", name);
   tools_.push_back(std::move(tool));
+  lists_.clear();
 }
 
 void Server::add(std::unique_ptr<Prompt> prompt) {
   const std::string& name = prompt->info().name;
   if (find_prompt(name) != nullptr) fail(Code::internal, "two prompts are named {}", name);
   prompts_.push_back(std::move(prompt));
+  lists_.clear();
 }
 
 void Server::add(std::unique_ptr<ResourceSource> source) {
@@ -58,6 +62,7 @@ void Server::announce_resource_updated(std::string uri) {
 }
 
 void Server::announce(const Change& change) {
+  lists_.clear();
   for (Connection* connection : connections_) connection->announce(change);
 }
 
@@ -77,6 +82,11 @@ Tool* Server::find_tool(std::string_view name) const {
 
 Prompt* Server::find_prompt(std::string_view name) const {
   return find_by_name(prompts_, name);
+}
+
+bool Server::offers_tasks() const {
+  const auto supports = [](const auto& tool) { return tool->info().tasks != TaskSupport::none; };
+  return tasks_ != nullptr && std::ranges::any_of(tools_, supports);
 }
 
 json::object Server::capabilities() const {

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "mcp/completer.h"
+#include "mcp/list_cache.h"
 #include "mcp/prompt.h"
+#include "mcp/request_state.h"
 #include "mcp/resource.h"
 #include "mcp/tool.h"
 
 namespace belljar::mcp {
 
+class CallTasks;
 class Connection;
 
 struct ServerInfo {
@@ -27,6 +30,7 @@ struct ServerOptions {
   size_t max_in_flight = 1024;      // unanswered requests and open subscriptions per connection
   size_t max_subscriptions = 1024;  // resources that one legacy connection watches
   int64_t list_ttl_ms = 300'000;  // how long a modern client may keep tools, prompts and templates
+  milliseconds answer_limit{600'000};  // how long a legacy client that is asked may take to answer
 };
 
 // Something clients may have asked to be told of.
@@ -62,6 +66,10 @@ class Server {
   void add(std::unique_ptr<ResourceSource> source);
   void add(std::unique_ptr<Completer> completer);
 
+  // Lets calls of tools that support it become tasks. `tasks` must outlive the connections, and be
+  // stopped before this is destroyed.
+  void use(CallTasks& tasks) { tasks_ = &tasks; }
+
   // Tells every client that wants to know: legacy ones after their handshake, modern ones through
   // their subscriptions.
   void announce_tools_changed();
@@ -80,6 +88,12 @@ class Server {
   Tool* find_tool(std::string_view name) const;      // nullptr: no such tool
   Prompt* find_prompt(std::string_view name) const;  // nullptr: no such prompt
 
+  CallTasks* tasks() const { return tasks_; }  // nullptr: calls never become tasks
+  bool offers_tasks() const;                   // to clients of the modern era
+
+  // Signs what modern clients keep for us.
+  const RequestStates& request_states() const { return request_states_; }
+
   // Exactly what is registered, plus logging, which every call has.
   json::object capabilities() const;
 
@@ -97,6 +111,9 @@ class Server {
   std::vector<std::unique_ptr<Prompt>> prompts_;
   std::vector<std::unique_ptr<ResourceSource>> resources_;
   std::vector<std::unique_ptr<Completer>> completers_;
+  CallTasks* tasks_ = nullptr;
+  RequestStates request_states_;
+  ListCache lists_;
   std::set<Connection*> connections_;  // each enters and leaves by itself
 };
 

@@ -91,7 +91,7 @@ void StdioTransport::send(Outgoing outgoing) {
   // Nobody waits for a notification: rather lose it than fill the memory for a client that does not
   // read.
   const bool may_drop = outgoing.kind == Outgoing::Kind::notification;
-  if (broken_ || (may_drop && is_full())) return;
+  if (broken_ || outgoing.is_hint() || (may_drop && is_full())) return;
   if (queued_.empty()) {
     queued_ = std::move(outgoing.text);  // it may be megabytes
   } else {

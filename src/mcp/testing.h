@@ -25,9 +25,8 @@ inline const std::string kMeta =
 class FunctionTool final : public Tool {
  public:
   using Function = std::function<Task<ToolResult>(json::object, Call&)>;
-  FunctionTool(std::string name, Function function) : function_{std::move(function)} {
-    info_.name = std::move(name);
-  }
+  FunctionTool(ToolInfo info, Function function)
+      : info_{std::move(info)}, function_{std::move(function)} {}
   const ToolInfo& info() const override { return info_; }
   Task<ToolResult> call(json::object arguments, Call& call) override {
     return function_(std::move(arguments), call);
@@ -49,8 +48,14 @@ inline Task<ToolResult> wait_forever(json::object, Call&) {
   co_return ToolResult{};
 }
 
+inline void add_tool(Server& server, ToolInfo info, FunctionTool::Function function) {
+  server.add(std::make_unique<FunctionTool>(std::move(info), std::move(function)));
+}
+
 inline void add_tool(Server& server, std::string name, FunctionTool::Function function) {
-  server.add(std::make_unique<FunctionTool>(std::move(name), std::move(function)));
+  ToolInfo info;
+  info.name = std::move(name);
+  add_tool(server, std::move(info), std::move(function));
 }
 
 // Lets everything that is ready on the loop run.
@@ -65,7 +70,7 @@ using Step = std::variant<std::string, std::function<void(Server&, Connection&)>
 inline Task<std::vector<json::value>> converse(Server& server, std::vector<Step> steps) {
   std::vector<json::value> received;
   const auto collect = [&received](const Outgoing& outgoing) {
-    received.push_back(json::parse(outgoing.text));
+    if (!outgoing.is_hint()) received.push_back(json::parse(outgoing.text));
   };
   Connection connection{co_await asio::this_coro::executor, server, "", collect};
   for (const Step& step : steps) {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/task.h"
+#include "mcp/input.h"
 
 namespace belljar::mcp {
 
@@ -29,7 +30,31 @@ class Call {
 
   // Sends a log message if the client asked for this level.
   virtual void log(LogLevel level, std::string_view logger, json::value data) = 0;
+
+  // What the client can be asked: {"elicitation"?, "sampling"?, "roots"?, …}.
+  virtual const json::object& client_capabilities() const = 0;
+
+  // What the client answered to the last ask() of this call, by the names of its requests, and the
+  // state that went with it. Empty in the first round. The client may have left out answers, or
+  // given others than it was asked for: ask again, or do without.
+  virtual const json::object& input_responses() const = 0;
+  virtual const std::string& request_state() const = 0;
+
+  // Asks the client. The handler returns right afterwards, its result is dropped, and it is called
+  // once more, from the beginning, when the client has answered; which it may never do. A client
+  // that cannot be asked this gets an error instead. Tools whose ToolInfo does not say that they
+  // ask are not heard.
+  virtual void ask(InputRequired input) = 0;
+
+  // For a call that will take long: lets a client of the legacy era that waits over HTTP hang up
+  // meanwhile and come back for the answer. Does nothing for others.
+  virtual void let_client_go() {}
 };
+
+// Whether a call may go on after its request has been answered, for clients that know the tasks
+// extension. Others wait for the result, but for those of the modern era that call a tool which
+// requires it: they get an error.
+enum class TaskSupport { none, optional, required };
 
 struct ToolInfo {
   std::string name;
@@ -41,6 +66,8 @@ struct ToolInfo {
   bool destructive = true;
   bool idempotent = false;
   bool open_world = true;
+  bool asks = false;  // may call Call::ask()
+  TaskSupport tasks = TaskSupport::none;
 };
 
 struct ToolResult {

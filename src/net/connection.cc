@@ -178,6 +178,10 @@ tcp::socket adopt(const asio::any_io_executor& executor, Fd fd) {
 
 }  // namespace
 
+std::unique_ptr<Stream> plain_stream(const asio::any_io_executor& executor, Fd socket) {
+  return std::make_unique<AsioStream<tcp::socket>>(adopt(executor, std::move(socket)));
+}
+
 Task<std::unique_ptr<Stream>> start_tls(Fd socket, std::string host, asio::ssl::context& tls) {
   tcp::socket plain = adopt(co_await asio::this_coro::executor, std::move(socket));
   auto secure = co_await start_tls(std::move(plain), host, tls);

@@ -29,6 +29,9 @@ Task<std::unique_ptr<Stream>> start_tls(Fd socket, std::string host, asio::ssl::
 // The same as the server. A client that cannot be agreed with is a boost::system::system_error.
 Task<std::unique_ptr<Stream>> accept_tls(Fd socket, asio::ssl::context& tls);
 
+// A connected TCP socket that does not block, as a stream.
+std::unique_ptr<Stream> plain_stream(const asio::any_io_executor& executor, Fd socket);
+
 // The value of an Authorization or Proxy-Authorization header for the user and password of a URL,
 // or "" if it has none.
 std::string basic_authorization(const Url& url);

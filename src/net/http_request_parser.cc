@@ -4,7 +4,9 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "base/bytes.h"
 #include "base/error.h"
+#include "net/token.h"
 
 namespace belljar::net {
 namespace {
@@ -13,7 +15,6 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-constexpr uint32_t kHeadLimit = 64u << 10;
 constexpr std::string_view kEndOfHead = "\r\n\r\n";
 
 [[noreturn]] void refuse(std::string_view why) {
@@ -74,7 +75,7 @@ class HttpRequestParser::Parser final : public http::basic_parser<true> {
   void on_finish_impl(error_code&) override {}
 };
 
-HttpRequestParser::HttpRequestParser() {
+HttpRequestParser::HttpRequestParser(size_t head_limit) : head_limit_{head_limit} {
   start();
 }
 
@@ -82,12 +83,13 @@ HttpRequestParser::~HttpRequestParser() = default;
 
 void HttpRequestParser::start() {
   parser_ = std::make_unique<Parser>();
-  parser_->header_limit(kHeadLimit);
+  parser_->header_limit(static_cast<uint32_t>(head_limit_ + kEndOfHead.size()));
   parser_->body_limit(boost::none);
   has_head_ = false;
   searched_ = 0;
   is_chunked_ = false;
   chunks_ = {};
+  body_.clear();  // nobody may have asked for the body of the request before
 }
 
 void HttpRequestParser::feed(std::string_view bytes) {
@@ -100,12 +102,21 @@ void HttpRequestParser::next() {
   parse();
 }
 
+// So that nobody waits for the end of a head that never comes.
+void HttpRequestParser::check_lines(size_t end) const {
+  if (!unread_.empty() && !is_token({unread_.data(), 1})) refuse("it does not begin with a method");
+  for (size_t at = searched_; (at = unread_.find('\n', at)) < end; ++at) {
+    if (at == 0 || unread_[at - 1] != '\r') refuse("a line does not end with CR LF");
+  }
+}
+
 void HttpRequestParser::parse_head() {
   // A client may send byte by byte.
   const size_t end = unread_.find(kEndOfHead, searched_);
+  check_lines(std::min(end, unread_.size()));
   searched_ = unread_.size() - std::min(unread_.size(), kEndOfHead.size() - 1);
-  if (end == std::string::npos ? unread_.size() > kHeadLimit : end > kHeadLimit)
-    refuse("its head has more than 64 KiB");
+  if (std::min(end, unread_.size()) > head_limit_)
+    fail(Code::exhausted, "the head of the request has more than {}", format_bytes(head_limit_));
   if (end == std::string::npos) return;
   const std::string_view head{unread_.data(), end};
   if (head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos)
@@ -142,6 +153,10 @@ bool HttpRequestParser::is_done() const {
 
 const RequestHead& HttpRequestParser::head() const {
   return parser_->head;
+}
+
+RequestHead HttpRequestParser::take_head() {
+  return std::move(parser_->head);
 }
 
 }  // namespace belljar::net

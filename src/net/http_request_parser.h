@@ -23,11 +23,11 @@ struct RequestHead {
 // Turns the bytes that an HTTP/1.x client sends into requests, without any input or output of its
 // own, and takes nothing that two readers could take differently: one form of line ends, no folded
 // lines, no blanks around names, one plain Content-Length or "chunked", not both. What is not like
-// that, and a head of more than 64 KiB, throws Error{invalid}. Hides Beast, whose parser does most
-// of the work.
+// that throws Error{invalid}, and a head that is too long Error{exhausted}. Hides Beast, whose
+// parser does most of the work.
 class HttpRequestParser {
  public:
-  HttpRequestParser();
+  explicit HttpRequestParser(size_t head_limit = 64u << 10);
   ~HttpRequestParser();
   HttpRequestParser(const HttpRequestParser&) = delete;
   HttpRequestParser& operator=(const HttpRequestParser&) = delete;
@@ -35,10 +35,13 @@ class HttpRequestParser {
   // Bytes after the end of the request are kept for the next.
   void feed(std::string_view bytes);
 
+  // True if nothing of a request has arrived.
+  bool is_empty() const { return !has_head_ && unread_.empty(); }
   bool has_head() const { return has_head_; }
   bool is_done() const;
   bool is_chunked() const { return is_chunked_; }
   const RequestHead& head() const;
+  RequestHead take_head();  // once
 
   // The part of the body that arrived since the last call; of a chunked one without its frames and
   // trailers.
@@ -54,8 +57,10 @@ class HttpRequestParser {
   class Parser;
   void parse();
   void parse_head();
+  void check_lines(size_t end) const;
   void start();
 
+  size_t head_limit_;
   std::unique_ptr<Parser> parser_;
   bool has_head_ = false;
   size_t searched_ = 0;  // so many bytes do not begin the end of a head

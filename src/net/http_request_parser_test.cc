@@ -102,6 +102,16 @@ TEST(HttpRequestParser, RefusesWhatTwoReadersCouldTakeDifferently) {
   EXPECT_EQ(refusal(start + "Content-Length: 3\r\n\r\nabc"), "");
 }
 
+TEST(HttpRequestParser, TakesNoBodyThatNobodyReadForThatOfTheNextRequest) {
+  HttpRequestParser parser;
+  parser.feed("POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
+  parser.feed("POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\ndef");
+  EXPECT_TRUE(parser.is_done());
+  parser.next();
+  EXPECT_TRUE(parser.is_done());
+  EXPECT_EQ(parser.take_body(), "def");
+}
+
 TEST(HttpRequestParser, RefusesAnEndlessHead) {
   const std::string endless = "GET / HTTP/1.1\r\nX: " + std::string(70u << 10, 'x');
   HttpRequestParser parser;

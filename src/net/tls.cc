@@ -107,7 +107,7 @@ std::shared_ptr<ssl::context> make_tls_server(const Credentials& credentials) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_http11, nullptr);
-  context->use_certificate(boost::asio::buffer(credentials.certificate), ssl::context::pem);
+  context->use_certificate_chain(boost::asio::buffer(credentials.certificate));
   context->use_private_key(boost::asio::buffer(credentials.key), ssl::context::pem);
   return context;
 }

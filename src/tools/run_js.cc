@@ -22,6 +22,7 @@ mcp::ToolInfo describe(const Settings& settings) {
   info.output_schema = run_output_schema();
   info.destructive = true;
   info.open_world = reaches_outside(settings);
+  info.tasks = mcp::TaskSupport::optional;
   return info;
 }
 

@@ -19,6 +19,7 @@ mcp::ToolInfo describe(const Settings& settings) {
   info.output_schema = run_output_schema();
   info.destructive = false;
   info.open_world = reaches_outside(settings);
+  info.tasks = mcp::TaskSupport::optional;
   return info;
 }
 

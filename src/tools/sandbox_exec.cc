@@ -41,6 +41,7 @@ mcp::ToolInfo describe(const Settings& settings) {
   info.output_schema = all_required(std::move(properties));
   info.destructive = true;
   info.open_world = reaches_outside(settings);
+  info.tasks = mcp::TaskSupport::optional;
   return info;
 }
 

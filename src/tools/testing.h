@@ -24,7 +24,10 @@ class FakeCall final : public mcp::Call {
   bool wants_progress() const override { return wants_progress_; }
   void progress(std::string_view message, double) override { messages.emplace_back(message); }
   void log(mcp::LogLevel, std::string_view, json::value) override {}
-
+  const json::object& client_capabilities() const override { return capabilities_; }
+  const json::object& input_responses() const override { return round_.responses; }
+  const std::string& request_state() const override { return round_.state; }
+  void ask(mcp::InputRequired input) override { round_.question = std::move(input); }
   void ask_for_progress() { wants_progress_ = true; }
 
   std::vector<std::string> messages;
@@ -32,6 +35,8 @@ class FakeCall final : public mcp::Call {
  private:
   std::string owner_;
   bool wants_progress_ = false;
+  json::object capabilities_;
+  mcp::InputRound round_;
 };
 
 // Knows node:lts-slim (24.1.0), node:22 (22.10.0) and node:20 (20.19.0).

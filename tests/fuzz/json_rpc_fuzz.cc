@@ -1,8 +1,10 @@
 // Bytes of a client → lines → JSON-RPC of both eras, against a server with one feature of each
 // kind.
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "fuzz.h"
+#include "mcp/call_tasks.h"
 #include "mcp/line_splitter.h"
 #include "small_server.h"
 
@@ -11,14 +13,25 @@ namespace {
 
 void check_outgoing(const Outgoing& outgoing) {
   using fuzz::expect;
+  if (outgoing.is_hint()) return;
   expect(is_utf8(outgoing.text), "what is sent is UTF-8");
   expect(outgoing.text.find('\n') == std::string::npos, "what is sent is one line");
   const json::value value = json::parse(outgoing.text);
   expect(value.is_object() && value.at("jsonrpc") == "2.0", "what is sent is JSON-RPC");
 }
 
+Task<> stop(Connection& connection, CallTasks& tasks) {
+  co_await connection.stop();
+  co_await tasks.stop();
+}
+
 void serve(std::string_view input) {
   asio::io_context context{1};
+  SystemClock clock;
+  TaskOptions options;
+  options.answer_within = milliseconds{0};
+  CallTasks tasks{context.get_executor(), clock, options};
+  server().use(tasks);
   Connection connection{context.get_executor(), server(), "", check_outgoing};
   LineSplitter splitter{16384};
   const auto take = [&](const std::optional<LineSplitter::Line>& line) {
@@ -37,7 +50,7 @@ void serve(std::string_view input) {
   server().announce_resources_changed();
   server().announce_resource_updated("note:a");
   connection.end_subscriptions();
-  asio::co_spawn(context, connection.stop(), [](const std::exception_ptr& error) {
+  asio::co_spawn(context, stop(connection, tasks), [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   });
   context.restart();

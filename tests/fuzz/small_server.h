@@ -2,7 +2,8 @@
 
 #include "mcp/testing.h"
 
-// A server with one feature of each kind, and two tools: one that talks and one that never ends.
+// A server with one feature of each kind, and three tools: one that talks, one that asks and one
+// that never ends, as a task where there are any.
 namespace belljar::mcp {
 
 class Greeting final : public Prompt {
@@ -51,11 +52,32 @@ inline Task<ToolResult> talkative(json::object arguments, Call& call) {
   co_return co_await echo(std::move(arguments), call);
 }
 
+// Asks once, and then says what it was told.
+inline Task<ToolResult> curious(json::object arguments, Call& call) {
+  if (call.request_state() == "asked") {
+    arguments["told"] = call.input_responses();
+  } else {
+    InputRequired input;
+    input.requests["q"] = InputRequest{"elicitation/create", json::object{{"message", "?"}}};
+    input.requests["r"] = InputRequest{"roots/list"};
+    input.state = "asked";
+    call.ask(std::move(input));
+  }
+  co_return co_await echo(std::move(arguments), call);
+}
+
 inline Server& server() {
   static Server one{demo(), ServerOptions{.page_size = 1, .max_in_flight = 8}};
   if (!one.tools().empty()) return one;
   add_tool(one, "talk", talkative);
-  add_tool(one, "wait", wait_forever);
+  ToolInfo ask;
+  ask.name = "ask";
+  ask.asks = true;
+  add_tool(one, std::move(ask), curious);
+  ToolInfo wait;
+  wait.name = "wait";
+  wait.tasks = TaskSupport::optional;
+  add_tool(one, std::move(wait), wait_forever);
   one.add(std::make_unique<Greeting>());
   one.add(std::make_unique<Notes>());
   one.add(std::make_unique<Names>());
