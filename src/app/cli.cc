@@ -41,17 +41,20 @@ struct Flags {
   std::string file;
 };
 
-void add_settings(CLI::App& command, Flags& flags) {
+enum class Serves { yes, no };
+
+void add_settings(CLI::App& command, Flags& flags, Serves serves = Serves::no) {
   command.add_option("--config", flags.file, "TOML file to read instead of the usual one")
       ->group("Settings");
   for (const Setting& setting : settings()) {
+    if (setting.only_serve && serves == Serves::no) continue;
     std::string help =
         setting.help + "; " + setting.form + " [" + setting.environment.front() + "]";
     CLI::Option* const option = command.add_option_function<std::string>(
         "--" + setting.name,
         [&flags, name = setting.name](const std::string& text) { flags.values[name] = text; },
         help);
-    option->group("Settings")->type_name("");
+    option->group(setting.only_serve ? "Settings of the server" : "Settings")->type_name("");
     if (setting.may_stand_alone) option->expected(0, 1);
   }
 }
@@ -85,6 +88,7 @@ struct CommandLine {
   std::string version;
   CLI::App* run = nullptr;
   CLI::App* mcp = nullptr;
+  CLI::App* serve = nullptr;
   CLI::App* config = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* runtime = nullptr;
@@ -99,6 +103,7 @@ struct CommandLine {
 
   CommandLine();
   void add_run();
+  void add_serve();
   void add_doctor();
   void add_runtime();
   void add_packages();
@@ -117,15 +122,32 @@ CommandLine::CommandLine() {
   mcp = app.add_subcommand("mcp", "serve MCP on stdin and stdout: what an MCP client starts");
   mcp->footer("Ends when stdin ends or on SIGTERM; every sandbox is destroyed first.");
   add_settings(*mcp, flags);
+  add_serve();
   add_sessions();
   add_runtime();
   add_packages();
   config = app.add_subcommand("config", "show every setting, its value and where it comes from");
   config->add_flag("--json", json, "print JSON");
-  add_settings(*config, flags);
+  add_settings(*config, flags, Serves::yes);
   doctor = app.add_subcommand("doctor",
                               "try what this host can enforce, and say how to fix what it cannot");
   add_doctor();
+}
+
+void CommandLine::add_serve() {
+  serve = app.add_subcommand("serve", "serve MCP over HTTP to several clients and users");
+  serve->footer(
+      "At its first start it makes a token, keeps it in ~/.config/belljar/token, and prints what "
+      "to "
+      "put into\na client. Tables [tokens.NAME] of the configuration file give tokens to several "
+      "users instead, each with\nsandboxes, limits and files of its own; oauth-issuer accepts "
+      "access tokens. docs/serve.md explains it all.\n"
+      "/healthz, /readyz and /metrics are for whoever operates it. SIGTERM lets calls end "
+      "(drain-timeout); a\nsecond one ends everything at once.\n"
+      "Examples: belljar serve\n"
+      "          belljar serve --listen 0.0.0.0:8765 --public-url https://mcp.example.com/mcp "
+      "--audit-log /var/log/belljar.jsonl");
+  add_settings(*serve, flags, Serves::yes);
 }
 
 void CommandLine::add_doctor() {
@@ -281,6 +303,7 @@ int CommandLine::execute() {
     return run_command(loaded, run_options);
   }
   if (mcp->parsed()) return mcp_command(loaded);
+  if (serve->parsed()) return serve_command(loaded);
   if (config->parsed()) return config_command(loaded, json);
   if (doctor->parsed())
     return apparmor_profile ? apparmor_profile_command() : doctor_command(loaded, doctor_options);

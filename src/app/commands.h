@@ -51,6 +51,7 @@ struct PackagesOptions {
 
 int run_command(const LoadedConfig& loaded, const RunOptions& options);
 int mcp_command(const LoadedConfig& loaded);
+int serve_command(const LoadedConfig& loaded);
 int config_command(const LoadedConfig& loaded, bool json);
 int doctor_command(const LoadedConfig& loaded, const DoctorOptions& options);
 int apparmor_profile_command();

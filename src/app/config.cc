@@ -48,6 +48,10 @@ std::map<std::string, std::string> read_toml(const std::string& file, Config& co
         config.secrets = read_secrets(node, file);
         continue;
       }
+      if (name == "tokens") {
+        config.serve.tokens = read_tokens(node, file);
+        continue;
+      }
       values[name] = to_text(node, file + ": " + name);
     }
   } catch (const toml::parse_error& e) {

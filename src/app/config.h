@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/secret_settings.h"
+#include "app/serve_settings.h"
 #include "base/log.h"
 #include "sandbox/sandboxes.h"
 #include "sandbox/start_way.h"
@@ -17,6 +18,7 @@ namespace belljar::app {
 struct Config {
   tools::Settings tools;
   SessionLimits sessions;
+  ServeConfig serve;
   std::vector<SecretSetting> secrets;  // from the TOML file only
   std::vector<std::string> require;    // features without which there are no sandboxes
   size_t spare_sandboxes = 2;          // of each kind in use, made ahead; more if there is demand
@@ -44,6 +46,7 @@ struct Setting {
   std::function<bool(Config&, const std::string&)> set;  // false: not of that form
   std::function<std::string(const Config&)> show;
   bool may_stand_alone = false;  // as a flag without a value, which sets it to ""
+  bool only_serve = false;       // a flag of `belljar serve` only
 };
 const std::vector<Setting>& settings();
 

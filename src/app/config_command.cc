@@ -18,7 +18,10 @@ int config_command(const LoadedConfig& loaded, bool json) {
     }
     json::array secrets;
     for (const SecretSetting& setting : loaded.config.secrets) secrets.push_back(to_json(setting));
-    const json::object all{{"file", loaded.file}, {"settings", values}, {"secrets", secrets}};
+    json::array tokens;
+    for (const TokenSetting& token : loaded.config.serve.tokens) tokens.push_back(to_json(token));
+    const json::object all{
+        {"file", loaded.file}, {"settings", values}, {"secrets", secrets}, {"tokens", tokens}};
     fmt::print("{}\n", json::serialize(all));
     return 0;
   }
@@ -36,6 +39,7 @@ int config_command(const LoadedConfig& loaded, bool json) {
     fmt::print("{:<41} # {}: {}\n", line, loaded.sources.at(setting.name), setting.help);
   }
   for (const SecretSetting& setting : loaded.config.secrets) fmt::print("\n{}", to_toml(setting));
+  for (const TokenSetting& token : loaded.config.serve.tokens) fmt::print("\n{}", to_toml(token));
   return 0;
 }
 

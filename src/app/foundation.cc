@@ -76,18 +76,46 @@ void keep_data_directory(Foundation& foundation) {
   foundation.data_dir = fmt::format("/proc/self/fd/{}", foundation.data.get());
 }
 
+struct OwnDirectory {
+  std::string owner;  // "": everybody's
+  std::string path;
+  Fd handle;
+};
+
+std::vector<OwnDirectory> open_files(const Config& config, const FoundationWishes& wishes) {
+  std::vector<OwnDirectory> files;
+  const auto add = [&files](const std::string& owner, const std::string& path) {
+    files.push_back(OwnDirectory{owner, path, tools::open_files_directory(path)});
+  };
+  if (!config.tools.files_dir.empty()) add("", config.tools.files_dir);
+  for (const auto& [owner, path] : wishes.files_of_owners) add(owner, path);
+  if (files.size() > linux_driver::kMostFiles) {
+    fail(Code::invalid, "there are {} files directories; there may be {}", files.size(),
+         linux_driver::kMostFiles);
+  }
+  return files;
+}
+
+std::vector<int> handles_of(const std::vector<OwnDirectory>& files) {
+  std::vector<int> handles;
+  handles.reserve(files.size());
+  for (const OwnDirectory& directory : files) handles.push_back(directory.handle.get());
+  return handles;
+}
+
 }  // namespace
 
-Foundation lay_foundation(const Config& config, LocalSocket socket) {
+Foundation lay_foundation(const Config& config, const FoundationWishes& wishes) {
   Foundation foundation = start(config);
   keep_data_directory(foundation);
-  Fd files;
-  if (!config.tools.files_dir.empty()) files = tools::open_files_directory(config.tools.files_dir);
-  linux_driver::ask_to_seal(foundation.launcher, {foundation.data.get(), files.get(), kOwnId});
+  std::vector<OwnDirectory> files = open_files(config, wishes);
+  const linux_driver::SealRequest request{foundation.data.get(), handles_of(files), kOwnId};
+  linux_driver::ask_to_seal(foundation.launcher, request);
   foundation.registry->read_configuration();
   foundation.secrets = open_secrets(config.secrets);
-  if (socket == LocalSocket::yes) foundation.socket = open_socket();
-  linux_driver::Seal seal = linux_driver::wait_for_seal(foundation.launcher, files.get());
+  if (wishes.socket == LocalSocket::yes) foundation.socket = open_socket();
+  if (wishes.with_rights) wishes.with_rights();
+  linux_driver::Seal seal = linux_driver::wait_for_seal(foundation.launcher, request);
   std::vector<int> writable{foundation.data.get()};
   if (foundation.socket) {
     if (foundation.was_root) foundation.socket->give_to(kOwnId);
@@ -95,9 +123,14 @@ Foundation lay_foundation(const Config& config, LocalSocket socket) {
   }
   give_up_rights(seal.user_namespace.get(), seal.own_id);
   confine_self(writable);
-  if (files) {
-    foundation.files = std::make_unique<tools::FilesDirectory>(config.tools.files_dir,
-                                                               std::move(files), seal.files.get());
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto directory = std::make_unique<tools::FilesDirectory>(
+        files[i].path, std::move(files[i].handle), seal.files[i].get());
+    if (files[i].owner.empty()) {
+      foundation.files = std::move(directory);
+    } else {
+      foundation.files_of_owners[files[i].owner] = std::move(directory);
+    }
   }
   return foundation;
 }

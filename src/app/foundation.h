@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,6 +21,7 @@ struct Foundation {
   Fd data;               // keeps `data_dir` valid
   std::string data_dir;  // where runtimes are kept, as a path that works without those rights
   std::unique_ptr<tools::FilesDirectory> files;  // null: none is configured
+  std::map<std::string, std::unique_ptr<tools::FilesDirectory>> files_of_owners;  // by name
   std::unique_ptr<packages::Registry> registry;
   std::unique_ptr<network::Secrets> secrets;  // null: there are none
   std::unique_ptr<OwnSocket> socket;          // null: not asked for, or it could not be made
@@ -27,10 +30,20 @@ struct Foundation {
 
 enum class LocalSocket { yes, no };
 
+// What a command needs beside that.
+struct FoundationWishes {
+  LocalSocket socket = LocalSocket::no;
+  std::map<std::string, std::string> files_of_owners;  // directories by the names of owners
+  std::function<void()> with_rights;  // done while there still are all rights; may be null
+};
+
 // Lays it, and gives the rights up: from then on belljar is an ordinary process that can read what
 // its sandboxes write, and asks the launcher for everything else. To be called first, while there
 // is one thread. Error{unavailable} if this host cannot make sandboxes.
-Foundation lay_foundation(const Config& config, LocalSocket socket);
+Foundation lay_foundation(const Config& config, const FoundationWishes& wishes);
+inline Foundation lay_foundation(const Config& config, LocalSocket socket) {
+  return lay_foundation(config, FoundationWishes{socket, {}, nullptr});
+}
 
 // The same for a look at the host: nothing is given up, and the launcher answers for what it can.
 Foundation lay_bare_foundation(const Config& config);

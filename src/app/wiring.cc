@@ -63,9 +63,14 @@ Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_vie
   return runtimes_.resolve(std::move(name), std::move(progress));
 }
 
-tools::Context Wiring::context(tools::Settings settings) {
+tools::FilesDirectory* Wiring::files_of_owner(const std::string& name) {
+  const auto at = foundation_.files_of_owners.find(name);
+  return at != foundation_.files_of_owners.end() ? at->second.get() : nullptr;
+}
+
+tools::Context Wiring::context(tools::Settings settings, tools::FilesDirectory* files) {
   settings.downloads_dir = foundation_.data_dir + "/downloads";
-  return {sandboxes_, *this, registry(), packages_, outside_, clock_, files(), std::move(settings)};
+  return {sandboxes_, *this, registry(), packages_, outside_, clock_, files, std::move(settings)};
 }
 
 Task<> Wiring::shut_down() {

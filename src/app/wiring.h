@@ -41,12 +41,15 @@ class Wiring final : public tools::Images {
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured
+  tools::FilesDirectory* files_of_owner(const std::string& name);     // the same
   network::Outside& outside() { return outside_; }
   packages::Registry& registry() { return *foundation_.registry; }
   packages::PackageSets& packages() { return packages_; }
 
-  // What tools work with, under these settings.
-  tools::Context context(tools::Settings settings);
+  // What tools work with, under these settings; `files` is the directory that programs share with
+  // their owner, nullptr for none.
+  tools::Context context(tools::Settings settings, tools::FilesDirectory* files);
+  tools::Context context(tools::Settings settings) { return context(std::move(settings), files()); }
 
   // Removes what killed installations left. For the background.
   Task<> tidy() { return runtimes_.tidy(); }

@@ -8,6 +8,7 @@
 #include <boost/json/value.hpp>
 #include <chrono>
 
+#include "base/request_context.h"
 #include "base/utf8.h"
 
 namespace belljar::log {
@@ -25,6 +26,23 @@ constexpr std::string_view name(Level level) {
     case Level::warning: return "warning";
     default: return "error";
   }
+}
+
+// Which request the line is about, if it is about one. Both values are plain hexadecimal.
+std::string request_fields() {
+  const auto& request = current_request();
+  if (!request) return "";
+  std::string fields = fmt::format(R"(,"request":"{}")", request->id);
+  if (!request->traceparent.empty())
+    fields += fmt::format(R"(,"traceparent":"{}")", request->traceparent);
+  return fields;
+}
+
+std::string request_words() {
+  const auto& request = current_request();
+  if (!request) return "";
+  if (request->traceparent.empty()) return fmt::format("[{}] ", request->id);
+  return fmt::format("[{} {}] ", request->id, request->traceparent);
 }
 
 }  // namespace
@@ -46,10 +64,10 @@ void write(Level level, std::string_view message) {
   std::string line;
   if (style == Format::json) {
     const boost::json::value text(boost::json::string(to_utf8(message)));
-    line = fmt::format(R"({{"time":"{}","level":"{}","message":{}}})", time, name(level),
-                       boost::json::serialize(text));
+    line = fmt::format(R"({{"time":"{}","level":"{}"{},"message":{}}})", time, name(level),
+                       request_fields(), boost::json::serialize(text));
   } else {
-    line = fmt::format("{} {} {}", time, name(level), to_utf8(message));
+    line = fmt::format("{} {} {}{}", time, name(level), request_words(), to_utf8(message));
     for (char& c : line) {
       if (static_cast<unsigned char>(c) < 0x20) c = ' ';  // a line stays a line, whatever it quotes
     }

@@ -1,6 +1,7 @@
 #include "mcp/call_tasks.h"
 
 #include <algorithm>
+#include "base/request_context.h"
 
 #include "mcp/input_rounds.h"
 #include "mcp/methods.h"
@@ -38,8 +39,9 @@ Task<Reply> CallTasks::perform(const Server& server, json::object params, Active
   const bool asks = may_ask(server, "tools/call", params);
   const auto task = std::make_shared<CallTask>(executor_, clock_, call);
   Attached attached{*this, task};
-  attached.run =
-      group_.spawn("a call that may become a task", run(server, task, std::move(params), asks));
+  Task<> work = run(server, task, std::move(params), asks);
+  if (current_request()) work = in_request(current_request(), std::move(work));
+  attached.run = group_.spawn("a call that may become a task", std::move(work));
   const Clock::Time soon = clock_.now() + options_.answer_within;
   if (!task->is_settled() && clock_.now() < soon) co_await task->wait_until_settled(soon);
   // An owner with too many tasks gets no more of them, but the results of its calls all the same.

@@ -1,5 +1,6 @@
 #include "mcp/connection.h"
 
+#include "base/request_context.h"
 #include "mcp/answer_request.h"
 #include "mcp/call_tasks.h"
 #include "mcp/methods.h"
@@ -16,6 +17,19 @@ void refuse(const Send& send, const std::optional<Id>& id, const RpcError& error
 
 RpcError method_not_found() {
   return RpcError{kMethodNotFound, "Method not found"};
+}
+
+// The trace that a request names in its _meta counts more than that of the HTTP request around it.
+std::string traceparent(const json::object& params) {
+  const json::object* meta = find_meta(params);
+  const json::string* text = meta != nullptr ? find_string(*meta, "traceparent") : nullptr;
+  return text != nullptr && is_traceparent(*text) ? std::string{*text} : "";
+}
+
+std::shared_ptr<const RequestContext> with_trace_of(const std::string& trace) {
+  const auto& request = current_request();
+  if (!request || trace.empty()) return request;
+  return std::make_shared<const RequestContext>(RequestContext{request->id, trace});
 }
 
 }  // namespace
@@ -166,9 +180,11 @@ void Connection::start(Message message, ActiveCall::Setup setup) {
   const std::string key = key_of(*message.id);
   std::string name = message.method;
   auto call = std::make_shared<ActiveCall>(std::move(setup));
+  const std::string trace = traceparent(message.params);
   auto task = serve(call, std::move(message.method), std::move(message.params));
   // The task runs at once up to its first wait, and may have answered when spawn() returns.
   calls_.emplace(key, Running{std::move(call)});
+  if (auto request = with_trace_of(trace)) task = in_request(std::move(request), std::move(task));
   const TaskGroup::Id id = tasks_.spawn(std::move(name), std::move(task));
   const auto at = calls_.find(key);
   if (at != calls_.end()) at->second.task = id;

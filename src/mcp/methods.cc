@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/request_context.h"
 #include "base/task_group.h"
 #include "mcp/completion.h"
 #include "mcp/content.h"
@@ -77,6 +78,7 @@ Task<Reply> call_tool(const Server& server, json::object params, std::string ver
   result.emplace("content", std::move(outcome.content));
   if (outcome.structured) result.emplace("structuredContent", std::move(*outcome.structured));
   if (outcome.is_error) result.emplace("isError", true);
+  if (!outcome.meta.empty()) result.emplace("_meta", std::move(outcome.meta));
   co_return result;
 }
 
@@ -162,6 +164,15 @@ Task<Reply> dispatch(const Server& server, const std::string& method, json::obje
   return complete(server, std::move(params), call);
 }
 
+// Tells the client by which id the log and the operator know this request.
+void name_request(Reply& reply) {
+  auto* result = std::get_if<json::object>(&reply);
+  if (result == nullptr || !current_request()) return;
+  json::value& meta = (*result)["_meta"];
+  if (!meta.is_object()) meta.emplace_object();
+  meta.as_object()[kMetaRequestId] = current_request()->id;
+}
+
 RpcError as_rpc_error(const Fault& fault) {
   const bool blames_client = fault.code == Code::invalid || fault.code == Code::not_found;
   return RpcError{blames_client ? kInvalidParams : kInternalError, fault.message};
@@ -203,11 +214,14 @@ std::optional<Reply> answer_at_once(const Server& server, const std::string& met
 
 Task<Reply> perform(const Server& server, std::string method, json::object params,
                     std::string version, Call& call) {
+  std::optional<Reply> reply;
   try {
-    co_return co_await dispatch(server, method, std::move(params), version, call);
+    reply = co_await dispatch(server, method, std::move(params), version, call);
   } catch (...) {
-    co_return as_rpc_error(current_fault(method));
+    reply = as_rpc_error(current_fault(method));
   }
+  name_request(*reply);
+  co_return std::move(*reply);
 }
 
 }  // namespace belljar::mcp

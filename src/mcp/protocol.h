@@ -31,6 +31,7 @@ inline constexpr std::string_view kMetaClientInfo = "io.modelcontextprotocol/cli
 inline constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
 inline constexpr std::string_view kMetaServerInfo = "io.modelcontextprotocol/serverInfo";
 inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
+inline constexpr std::string_view kMetaRequestId = "belljar/requestId";  // our own, in results
 
 // An extension of the modern era.
 inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";

@@ -74,6 +74,7 @@ struct ToolResult {
   json::array content;                     // content blocks; see text_block()
   std::optional<json::object> structured;  // conforms to output_schema unless is_error
   bool is_error = false;
+  json::object meta;  // members of the result's _meta
 };
 
 inline json::object text_block(std::string_view text) {

@@ -71,6 +71,9 @@ class Sandboxes {
   // Ends all sandboxes and the reaper; create() is Error{unavailable} from now on.
   Task<> stop_all();
 
+  // Those of all owners, ephemeral ones and those being made included.
+  size_t live() const { return quota_.used(); }
+
   const SessionLimits& limits() const { return limits_; }
   const Isolation& isolation() const { return driver_.isolation(); }
 

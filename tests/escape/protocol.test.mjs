@@ -1,4 +1,4 @@
-// MH, IL10, HF30: a hostile client, by stdin and by the socket of `belljar list`. The HTTP cases wait for an HTTP transport.
+// MH, IL10, HF30: a hostile client, by stdin and by the socket of `belljar list`. Those of HTTP are in http.test.mjs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';

@@ -18,9 +18,9 @@ void ask_to_seal(const LauncherProcess& launcher, const SealRequest& seal) {
   Request request{};
   request.type = launcher::RequestType::seal;
   request.own_id = seal.own_id;
-  const int fds[] = {seal.data, seal.files};
-  const size_t count = seal.files < 0 ? 1 : 2;
-  if (send_request(launcher.socket.get(), request, {}, std::span{fds}.first(count)) != Sent::yes)
+  std::vector<int> fds{seal.data};
+  fds.insert(fds.end(), seal.files.begin(), seal.files.end());
+  if (send_request(launcher.socket.get(), request, {}, fds) != Sent::yes)
     fail_errno(errno, "talk to the launcher");
 }
 
@@ -32,18 +32,20 @@ void fail_to_share(int directory) {
        path.string());
 }
 
-Seal wait_for_seal(const LauncherProcess& launcher, int files) {
+Seal wait_for_seal(const LauncherProcess& launcher, const SealRequest& request) {
   Reply reply{};
-  Fd fds[2];
+  std::vector<Fd> fds(1 + request.files.size());
   if (receive_reply(launcher.socket.get(), reply, fds) != Received::reply)
     fail(Code::unavailable, "the launcher has ended; look at its messages");
   if (reply.type != ReplyType::done && std::string_view{reply.step} == launcher::kMapOwnerStep)
-    fail_to_share(files);
+    fail_to_share(request.files.at(reply.sandbox));
   if (reply.type != ReplyType::done) {
     const std::string why = std::generic_category().message(reply.error);
     fail(Code::unavailable, "{}", with_fix(fmt::format("{}: {}", reply.step, why), reply.facts));
   }
-  return {std::move(fds[0]), reply.own_id, std::move(fds[1])};
+  Fd user_namespace = std::move(fds.front());
+  fds.erase(fds.begin());
+  return {std::move(user_namespace), reply.own_id, std::move(fds)};
 }
 
 }  // namespace belljar::linux_driver

@@ -27,13 +27,16 @@ class SealedLauncher : public testing::Test {
  protected:
   SealedLauncher() {
     if (::mkdtemp(root_.data()) == nullptr) fail_errno(errno, "make a directory");
-    for (const char* name : {"/data/runtime", "/data/node_modules", "/files", "/others"})
+    for (const char* name :
+         {"/data/runtime", "/data/node_modules", "/files", "/others-files", "/others"})
       std::filesystem::create_directories(root_ + name);
     data_ = open_directory(root_ + "/data");
     files_ = open_directory(root_ + "/files");
     launcher_ = start_launcher(launcher_path());
-    ask_to_seal(launcher_, {data_.get(), files_.get(), 12345});
-    seal_ = wait_for_seal(launcher_, files_.get());
+    others_files_ = open_directory(root_ + "/others-files");
+    const SealRequest request{data_.get(), {files_.get(), others_files_.get()}, 12345};
+    ask_to_seal(launcher_, request);
+    seal_ = wait_for_seal(launcher_, request);
   }
   ~SealedLauncher() override { std::filesystem::remove_all(root_); }
 
@@ -87,6 +90,7 @@ class SealedLauncher : public testing::Test {
   std::string root_ = "/var/tmp/belljar-seal-XXXXXX";
   Fd data_;
   Fd files_;
+  Fd others_files_;
   LauncherProcess launcher_;
   Seal seal_;
 };
@@ -105,6 +109,11 @@ TEST_F(SealedLauncher, GivesSandboxesTheFilesDirectoryAndNoOther) {
   EXPECT_EQ(create_with(root_ + "/others"), EPERM);
   EXPECT_EQ(create_with(root_), EPERM) << "it contains the right one";
   EXPECT_EQ(create_with(root_ + "/files"), 0);
+}
+
+TEST_F(SealedLauncher, GivesSandboxesAnyOfSeveralFilesDirectories) {
+  EXPECT_EQ(prepare(root_ + "/data/runtime"), 0);
+  EXPECT_EQ(create_with(root_ + "/others-files"), 0);
 }
 
 TEST_F(SealedLauncher, MountsPackagesOfTheDataDirectoryOnly) {
@@ -167,13 +176,16 @@ TEST(Launcher, SaysWhetherItIsRootBeforeItIsSetUp) {
   EXPECT_NE(before, after) << "it is set up, and says more";
 }
 
-TEST_F(SealedLauncher, HandsOutTheNamespaceAndAReadableView) {
+TEST_F(SealedLauncher, HandsOutTheNamespaceAndReadableViews) {
   EXPECT_TRUE(seal_.user_namespace);
-  struct stat original {};
-  struct stat seen {};
-  ASSERT_EQ(::fstat(files_.get(), &original), 0);
-  ASSERT_EQ(::fstat(seal_.files.get(), &seen), 0);
-  EXPECT_EQ(seen.st_ino, original.st_ino);
+  const auto inode = [](int directory) {
+    struct stat seen {};
+    EXPECT_EQ(::fstat(directory, &seen), 0);
+    return seen.st_ino;
+  };
+  ASSERT_EQ(seal_.files.size(), 2u);
+  EXPECT_EQ(inode(seal_.files[0].get()), inode(files_.get()));
+  EXPECT_EQ(inode(seal_.files[1].get()), inode(others_files_.get()));
 }
 
 }  // namespace

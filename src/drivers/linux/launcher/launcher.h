@@ -44,6 +44,7 @@ class Launcher {
   int set_up(std::string& step);
   void handle(Message& message);
   void seal(Message& message);
+  int make_view(int files, Fd& view) const;
   void prepare(const Message& message);
   void create(const Message& message);
   void start(Message& message);

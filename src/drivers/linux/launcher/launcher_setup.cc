@@ -44,30 +44,33 @@ int Launcher::set_up(std::string& step) {
   return 0;
 }
 
+// belljar reads what programs write there with its rights over their ids, not as root.
+int Launcher::make_view(int files, Fd& view) const {
+  if (place_.is_root) return clone_id_mapped(place_.proc.get(), files, slot_.first_id, view);
+  view.reset(::fcntl(files, F_DUPFD_CLOEXEC, 0));
+  return view ? 0 : errno;
+}
+
 void Launcher::seal(Message& message) {
   const Request& request = message.request;
   if (set_up_done_ || trust_.sealed) return answer(request, EBUSY, "be sealed");
   if (place_.is_root) own_id_ = request.own_id;
   std::string step;
   if (const int error = set_up(step)) return answer(request, error, step);
-  Fd view;
-  if (message.fds.size() == 2) {
-    // belljar reads what programs write there with its rights over their ids, not as root.
-    const int files = message.fds[1].get();
-    if (place_.is_root) {
-      const int error = clone_id_mapped(place_.proc.get(), files, slot_.first_id, view);
-      if (error != 0) return answer(request, error, kMapOwnerStep);
-    } else {
-      view.reset(::fcntl(files, F_DUPFD_CLOEXEC, 0));
-    }
-    trust_.files = std::move(message.fds[1]);
+  std::vector<Fd> views;
+  for (size_t i = 1; i < message.fds.size(); ++i) {
+    Fd view;
+    if (const int error = make_view(message.fds[i].get(), view))
+      return answer(ReplyType::failed, request.serial, i - 1, error, kMapOwnerStep);
+    views.push_back(std::move(view));
+    trust_.files.push_back(std::move(message.fds[i]));
   }
   trust_.data = std::move(message.fds[0]);
   trust_.sealed = true;
   Reply reply = make_reply(ReplyType::done, request.serial, 0);
   reply.own_id = place_.has_own_ids() ? kOutsiderId : 0;
   std::vector<int> fds{owner_.get()};
-  if (view) fds.push_back(view.get());
+  for (const Fd& view : views) fds.push_back(view.get());
   send(reply, fds);
 }
 

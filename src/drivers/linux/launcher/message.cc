@@ -73,8 +73,7 @@ bool is_well_formed(const Request& request, std::string_view payload, size_t fds
   if (request.type == RequestType::prepare) return has_flags(0) && fds <= 1;
   if (!payload.empty()) return false;
   switch (request.type) {
-    case RequestType::seal:
-      return has_flags(0) && (fds == 1 || fds == 2) && is_ordinary_id(request.own_id);
+    case RequestType::seal: return has_flags(0) && fds >= 1 && is_ordinary_id(request.own_id);
     case RequestType::create:
       return has_flags(kInBackground | kGated) && fds <= 1 && are_sane(request.limits);
     case RequestType::socket: return has_flags(kListening | kIpv6) && fds == 0;

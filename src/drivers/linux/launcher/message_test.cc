@@ -62,6 +62,8 @@ TEST(Message, KnowsEachRequestInItsProperForm) {
   seal.own_id = 1000;
   EXPECT_TRUE(is_well_formed(seal, "", 1));
   EXPECT_TRUE(is_well_formed(seal, "", 2));
+  EXPECT_TRUE(is_well_formed(seal, "", kMaxFds));
+  EXPECT_FALSE(is_well_formed(seal, "", 0));
 }
 
 TEST(Message, RefusesWhatNoTypeHas) {

@@ -13,7 +13,7 @@ constexpr int kControlFd = 3;
 
 constexpr size_t kMaxPayload = 128 << 10;
 constexpr uint32_t kMaxStrings = 4096;
-constexpr size_t kMaxFds = 4;
+constexpr size_t kMaxFds = 32;
 
 enum class RequestType : uint32_t {
   prepare = 1,  // make the template of `image`. The payload: certificates that programs trust, PEM,
@@ -26,9 +26,9 @@ enum class RequestType : uint32_t {
   socket,   // a TCP socket in its network. The answer has one fd
   seal,  // the first one, if at all: belljar is about to give up its rights and, as root, to become
          // `own_id`. Directories other than those that come with it are refused from then on. fds:
-         // belljar's data directory[, the files directory]. The answer has one fd, the user
-         // namespace that belljar enters to be able to read what sandboxes write; and with a files
-         // directory a second, a view of it that belljar can read there
+         // belljar's data directory, then files directories. The answer has one fd, the user
+         // namespace that belljar enters to be able to read what sandboxes write, and one per files
+         // directory, a view that belljar can read there; `sandbox` is the number of a bad one
   examine,  // try what sandboxes need of the kernel. The answer has `trials`
   zygote,   // start one of `image` and `limits`, unless there is one. `sandbox` is its number
   park,     // make this process ahead, to wait in the sandbox for a `start`: a copy of a zygote

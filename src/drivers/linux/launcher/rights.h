@@ -11,7 +11,7 @@
 namespace belljar::launcher {
 
 // More than any message has.
-constexpr size_t kMostRights = 16;
+constexpr size_t kMostRights = kMaxFds + 1;
 
 // Room for the descriptors that travel with a message: SCM_RIGHTS.
 class Rights {

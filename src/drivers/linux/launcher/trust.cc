@@ -29,7 +29,11 @@ bool is_beneath(int directory, int ancestor) {
 }  // namespace
 
 bool Trust::allows_files(int directory) const {
-  return !sealed || (files && is_same(directory, files.get()));
+  if (!sealed) return true;
+  for (const Fd& allowed : files) {
+    if (is_same(directory, allowed.get())) return true;
+  }
+  return false;
 }
 
 bool Trust::allows_runtime(const Place& place, int directory) const {

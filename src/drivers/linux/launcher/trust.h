@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "base/fd.h"
 #include "drivers/linux/launcher/place.h"
 
@@ -10,8 +12,8 @@ namespace belljar::launcher {
 // and only what was named at that moment counts.
 struct Trust {
   bool sealed = false;
-  Fd data;   // belljar's own directory: runtimes and packages are beneath it
-  Fd files;  // the operator's files directory, if there is one
+  Fd data;                // belljar's own directory: runtimes and packages are beneath it
+  std::vector<Fd> files;  // the operator's files directories
 
   bool allows_files(int directory) const;
 
