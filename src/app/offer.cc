@@ -28,10 +28,12 @@ mcp::ServerInfo server_info() {
 }  // namespace
 
 Offer::Offer(const asio::any_io_executor& executor, Wiring& wiring, tools::Settings settings,
-             tools::FilesDirectory* files, const WrapTool& wrap)
+             tools::FilesDirectory* files, const WrapTool& wrap, network::Previews* previews)
     : server_{server_info()}, long_calls_{executor, wiring.clock()} {
   server_.use(long_calls_);
-  for (auto& tool : tools::make_tools(wiring.context(settings, files))) {
+  tools::Context context = wiring.context(settings, files);
+  context.previews = previews;
+  for (auto& tool : tools::make_tools(context)) {
     server_.add(wrap ? wrap(std::move(tool)) : std::move(tool));
   }
   server_.add(tools::make_script_prompt(settings));

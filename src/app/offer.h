@@ -20,7 +20,8 @@ class Offer {
   // `files` is the owner's directory, nullptr for none. Each tool goes through `wrap`, if there is
   // one. The wiring must outlive this.
   Offer(const asio::any_io_executor& executor, Wiring& wiring, tools::Settings settings,
-        tools::FilesDirectory* files, const WrapTool& wrap = nullptr);
+        tools::FilesDirectory* files, const WrapTool& wrap = nullptr,
+        network::Previews* previews = nullptr);
 
   mcp::Server& server() { return server_; }
 

@@ -53,6 +53,13 @@ std::optional<std::string> read_token(const std::string& path) {
   return token;
 }
 
+std::string origin_of(const ListenAddress& address, bool tls) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  const bool is_any = address.host == "0.0.0.0" || address.host == "::";
+  const std::string host = is_any ? "localhost" : is_v6 ? "[" + address.host + "]" : address.host;
+  return fmt::format("{}://{}:{}", tls ? "https" : "http", host, address.port);
+}
+
 std::string read_metrics_token(const std::string& path) {
   const std::string token = trimmed(read_file(path, kMostTokenBytes));
   if (token.size() < 24 || !serve::bearer_of("Bearer " + token)) {
@@ -127,10 +134,11 @@ void add_named_tokens(ServeParts& parts, const ServeConfig& config) {
 }  // namespace
 
 std::string ServeParts::public_url() const {
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  const bool is_any = address.host == "0.0.0.0" || address.host == "::";
-  const std::string host = is_any ? "localhost" : is_v6 ? "[" + address.host + "]" : address.host;
-  return fmt::format("{}://{}:{}/mcp", tls ? "https" : "http", host, address.port);
+  return origin_of(address, tls != nullptr) + "/mcp";
+}
+
+std::string ServeParts::preview_url() const {
+  return origin_of(*preview_address, tls != nullptr);
 }
 
 std::string own_token(const std::string& path, bool& made) {
@@ -184,6 +192,12 @@ ServeParts open_serve_parts(const Config& config) {
   parts.address = parse_listen(serve.listen);
   parts.listener = net::listen_on(parts.address.host, parts.address.port);
   parts.address.port = net::listening_port(parts.listener.get());
+  parts.preview_address = preview_address(serve);
+  if (parts.preview_address) {
+    ListenAddress& place = *parts.preview_address;
+    parts.preview_listener = net::listen_on(place.host, place.port);
+    place.port = net::listening_port(parts.preview_listener.get());
+  }
   parts.tls = open_tls(serve);
   if (!serve.audit_log.empty()) parts.audit = observe::open_audit_log(serve.audit_log);
   if (!serve.metrics_token_file.empty())

@@ -20,6 +20,8 @@ namespace belljar::app {
 struct ServeParts {
   ListenAddress address;  // with the port that it really is
   Fd listener;
+  std::optional<ListenAddress> preview_address;  // the same for previews; nothing: there are none
+  Fd preview_listener;
   std::shared_ptr<boost::asio::ssl::context> tls;  // null: plain HTTP
   serve::BearerTokens tokens;
   std::vector<std::string> names;  // of the owners who have a token
@@ -27,7 +29,9 @@ struct ServeParts {
   Fd audit;                        // may be empty
   net::HttpSettings http;          // to ask an issuer for its keys
 
-  std::string public_url() const;  // if nothing else is configured
+  // If nothing else is configured.
+  std::string public_url() const;
+  std::string preview_url() const;
 };
 
 // The owner of the token that is made at the first start, and of everything without tokens.

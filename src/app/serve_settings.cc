@@ -48,6 +48,21 @@ Setting listen() {
           show};
 }
 
+Setting preview_listen() {
+  const auto set = [](Config& config, const std::string& text) {
+    if (!text.empty() && text != kNoPreviews && !read_listen(text)) return false;
+    config.serve.preview_listen = text;
+    return true;
+  };
+  const auto show = [](const Config& config) { return config.serve.preview_listen; };
+  return {"preview-listen",
+          {"BELLJAR_PREVIEW_LISTEN"},
+          "ADDRESS:PORT, or none",
+          "where browsers see what listens in sandboxes; without it, the port after that of listen",
+          set,
+          show};
+}
+
 // An https address, or http; without user, query or fragment, because it is compared and shown.
 Setting url(std::string name, Variables variables, std::string help,
             std::string ServeConfig::*member) {
@@ -129,6 +144,11 @@ std::vector<Setting> make_rows() {
           "the endpoint's address as clients know it, if a proxy is in between or it has "
           "a name; its host and origin are allowed",
           &ServeConfig::public_url));
+  rows.push_back(preview_listen());
+  rows.push_back(url("preview-url", Variables{"BELLJAR_PREVIEW_URL"},
+                     "the address of previews as browsers know it, if a proxy is in between; it "
+                     "must be another host or port than public-url, and has no path",
+                     &ServeConfig::preview_url));
   rows.push_back(list("allowed-hosts", Variables{"BELLJAR_ALLOWED_HOSTS"},
                       "names in lower case such as mcp.example.com or 10.0.0.5:8765, separated by "
                       "commas",
@@ -189,6 +209,14 @@ std::vector<Setting> make_rows() {
 }
 
 }  // namespace
+
+std::optional<ListenAddress> preview_address(const ServeConfig& config) {
+  if (config.preview_listen == kNoPreviews) return std::nullopt;
+  if (!config.preview_listen.empty()) return parse_listen(config.preview_listen);
+  ListenAddress address = parse_listen(config.listen);
+  if (address.port != 0) ++address.port;  // after the last one comes 0, which is any
+  return address;
+}
 
 ListenAddress parse_listen(const std::string& text) {
   const auto address = read_listen(text);

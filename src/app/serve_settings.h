@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace belljar::app {
 // What `belljar serve` can be told beside what all commands can.
 struct ServeConfig {
   std::string listen = "127.0.0.1:8765";
-  std::string public_url;  // the endpoint's address as clients know it; "": that of `listen`
+  std::string preview_listen;  // "": the port after that of `listen`; "none": no previews
+  std::string preview_url;     // the origin of previews as browsers know it; "": as they listen
+  std::string public_url;      // the endpoint's address as clients know it; "": that of `listen`
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins;
   std::string tls_certificate;
@@ -42,5 +45,9 @@ struct ListenAddress {
 
 // "127.0.0.1:8765", "[::1]:8765". Error{invalid} for another form.
 ListenAddress parse_listen(const std::string& text);
+
+// Where previews are to be; nothing: nowhere.
+constexpr const char* kNoPreviews = "none";
+std::optional<ListenAddress> preview_address(const ServeConfig& config);
 
 }  // namespace belljar::app

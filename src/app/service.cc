@@ -15,13 +15,17 @@ class OwnTenant final : public serve::Tenant {
  public:
   OwnTenant(const asio::any_io_executor& executor, Wiring& wiring, const Config& config,
             tools::FilesDirectory* files, const serve::Identity& identity,
-            const serve::Oversight& oversight)
+            const serve::Oversight& oversight, network::Previews* previews)
       : owner_{identity.owner},
         sandboxes_{wiring.sandboxes()},
-        offer_{executor, wiring, config.tools, files,
+        offer_{executor,
+               wiring,
+               config.tools,
+               files,
                [&identity, &oversight](std::unique_ptr<mcp::Tool> tool) {
                  return serve::oversee(std::move(tool), identity.name, oversight);
-               }},
+               },
+               previews},
         endpoint_{executor, offer_.server(), owner_, options_of(config)} {}
 
   Task<> handle(net::HttpExchange& exchange) override { return endpoint_.handle(exchange); }
@@ -91,7 +95,33 @@ Service::Service(const asio::any_io_executor& executor, const Config& config, Wi
                 net::HttpListenerLimits{}, parts.tls},
       listening_{executor} {
   describe_metrics();
+  if (parts.preview_address) make_previews(parts);
   for (const std::string& name : parts.names) tenants_.of(serve::named_owner(name));
+}
+
+void Service::make_previews(ServeParts& parts) {
+  const std::string& configured = config_.serve.preview_url;
+  const std::string url = origin_of(configured.empty() ? parts.preview_url() : configured);
+  if (url == origin_of(public_url_)) {
+    fail(Code::invalid,
+         "previews would have the origin of the endpoint, {}, and pages from sandboxes its rights; "
+         "preview-url must name another host or port",
+         url);
+  }
+  previews_.emplace(wiring_.sandboxes(), url);
+  preview_hosts_.hosts = {host_of(url)};
+  preview_hosts_.origins.push_back(url);
+  preview_hosts_.loopback = false;
+  preview_listener_.emplace(
+      executor_, std::move(parts.preview_listener),
+      [this](net::HttpExchange& exchange) { return preview(exchange); }, net::HttpListenerLimits{},
+      parts.tls);
+}
+
+Task<> Service::preview(net::HttpExchange& exchange) {
+  auto refusal = mcp::refuse_foreign(exchange.request(), preview_hosts_);
+  if (refusal) co_return co_await exchange.answer(std::move(*refusal));
+  co_await previews_->handle(exchange);
 }
 
 serve::Gatekeeper Service::make_gatekeeper(serve::BearerTokens tokens) {
@@ -133,7 +163,8 @@ std::unique_ptr<serve::Tenant> Service::make_tenant(const serve::Identity& ident
   if (identity.is_named) files = wiring_.files_of_owner(identity.name);
   const bool is_only_owner = config_.serve.tokens.empty() && config_.serve.oauth_issuer.empty();
   if (is_only_owner) files = wiring_.files();
-  return std::make_unique<OwnTenant>(executor_, wiring_, config_, files, identity, oversight_);
+  return std::make_unique<OwnTenant>(executor_, wiring_, config_, files, identity, oversight_,
+                                     previews_ ? &*previews_ : nullptr);
 }
 
 void Service::describe_metrics() {
@@ -155,6 +186,7 @@ void Service::describe_metrics() {
 }
 
 void Service::start() {
+  if (preview_listener_) listening_.spawn("serve previews", preview_listener_->run());
   listening_.spawn("serve HTTP", listener_.run());
   audit_.add(json::object{{"event", "start"}});
 }
@@ -169,6 +201,7 @@ Task<> Service::drain() {
 
 Task<> Service::stop() {
   listener_.drain();
+  if (preview_listener_) preview_listener_->drain();
   if (calls_.count() == 0) co_await with_timeout(kLastWords, listening_.finish());
   co_await listening_.stop();
   co_await tenants_.stop();

@@ -7,7 +7,9 @@
 #include "app/serve_parts.h"
 #include "app/wiring.h"
 #include "base/task_group.h"
+#include "mcp/http_guard.h"
 #include "net/http_listener.h"
+#include "network/previews.h"
 #include "observe/audit_log.h"
 #include "observe/metrics.h"
 #include "serve/activity.h"
@@ -40,6 +42,8 @@ class Service {
   serve::Gatekeeper make_gatekeeper(serve::BearerTokens tokens);
   serve::FrontOptions front_options(const ServeParts& parts) const;
   void describe_metrics();
+  void make_previews(ServeParts& parts);
+  Task<> preview(net::HttpExchange& exchange);
 
   asio::any_io_executor executor_;
   const Config& config_;
@@ -58,6 +62,9 @@ class Service {
   serve::Tenants tenants_;
   serve::Front front_;
   net::HttpListener listener_;
+  std::optional<network::Previews> previews_;
+  mcp::AllowedHosts preview_hosts_;
+  std::optional<net::HttpListener> preview_listener_;
   TaskGroup listening_;
 };
 

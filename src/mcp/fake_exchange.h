@@ -48,6 +48,7 @@ class FakeExchange final : public net::HttpExchange {
     finished = true;
     co_return;
   }
+  Task<size_t> read_raw(std::span<char>) override { co_return 0; }
   Task<> until_gone() override { co_await gone_.wait(); }
 
   void hang_up() { gone_.set(); }

@@ -22,6 +22,7 @@ constexpr size_t kPiece = 64u << 10;
 constexpr size_t kMostEarly = 64u << 10;
 constexpr uint64_t kMostIgnored = 16u << 20;
 constexpr milliseconds kLinger{2000};
+constexpr int kSwitchingProtocols = 101;
 
 int status_of(Code code) {
   switch (code) {
@@ -283,8 +284,9 @@ std::string HttpConnection::head_of(int status, std::string_view type, const Htt
   bool cached = false;
   for (const auto& [name, value] : headers) {
     add(name, value);
-    cached |= name == "Cache-Control";
+    cached |= boost::beast::iequals(name, "Cache-Control");
   }
+  if (status == kSwitchingProtocols) return head.append("\r\n");
   if (!cached) add("Cache-Control", "no-store");
   head.append(length);
   add("Connection", keep_ ? "keep-alive" : "close");
@@ -295,8 +297,8 @@ Task<> HttpConnection::answer(HttpAnswer answer) {
   keep_ = keep_ && parser_.is_done() && !draining_;
   begun_ = true;
   const uint64_t size = answer.file ? answer.size : answer.body.size();
-  const std::string length =
-      answer.status == 204 ? "" : fmt::format("Content-Length: {}\r\n", size);
+  const bool has_length = answer.status != 204 && answer.status != 304;
+  const std::string length = has_length ? fmt::format("Content-Length: {}\r\n", size) : "";
   std::string head = head_of(answer.status, answer.type, answer.headers, length);
   const bool head_only = request_.method == "HEAD";
   const bool together = !head_only && !answer.file && answer.body.size() <= kPiece;
@@ -317,7 +319,10 @@ Task<> HttpConnection::begin(int status, HttpHeaders headers) {
   // Whoever speaks 1.0 knows the end by the end of the connection.
   keep_ = keep_ && is_http_11_ && parser_.is_done() && !draining_;
   begun_ = true;
-  const std::string_view length = is_http_11_ ? "Transfer-Encoding: chunked\r\n" : "";
+  raw_ = status == kSwitchingProtocols;
+  if (raw_) keep_ = false;
+  const bool is_chunked = is_http_11_ && !raw_;
+  const std::string_view length = is_chunked ? "Transfer-Encoding: chunked\r\n" : "";
   const std::string head = head_of(status, "", headers, length);
   co_await write_all(head);
 }
@@ -325,12 +330,17 @@ Task<> HttpConnection::begin(int status, HttpHeaders headers) {
 Task<> HttpConnection::write(std::string_view bytes) {
   if (bytes.empty()) co_return;
   std::string framed;
-  if (is_http_11_) {
+  if (is_http_11_ && !raw_) {
     framed = fmt::format("{:x}\r\n", bytes.size());
     framed.append(bytes).append("\r\n");
     bytes = framed;
   }
   co_await write_all(bytes);
+}
+
+Task<size_t> HttpConnection::read_raw(std::span<char> buffer) {
+  early_.insert(0, parser_.take_rest());
+  return read(buffer);
 }
 
 Task<> HttpConnection::finish() {

@@ -39,6 +39,7 @@ class HttpConnection final : public HttpExchange {
   Task<> begin(int status, HttpHeaders headers) override;
   Task<> write(std::string_view bytes) override;
   Task<> finish() override;
+  Task<size_t> read_raw(std::span<char> buffer) override;
   Task<> until_gone() override;
 
  private:
@@ -77,6 +78,7 @@ class HttpConnection final : public HttpExchange {
   bool keep_ = true;       // the connection is to be used again
   bool begun_ = false;     // something of the answer was sent
   bool complete_ = false;  // all of it was
+  bool raw_ = false;       // the protocol is another one now
 
   Time deadline_ = Time::max();
   Waits waits_ = Waits::reading;

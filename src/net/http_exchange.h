@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,10 +62,15 @@ class HttpExchange {
   virtual Task<> answer(HttpAnswer answer) = 0;
 
   // An answer whose length is not known yet. Every write() is on its way when it returns; one that
-  // the client does not take for too long throws.
+  // the client does not take for too long throws. After begin(101, …) bytes are sent as they are,
+  // and there is no finish().
   virtual Task<> begin(int status, HttpHeaders headers) = 0;
   virtual Task<> write(std::string_view bytes) = 0;
   virtual Task<> finish() = 0;
+
+  // What the client sends after begin(101, …), when both speak another protocol; 0 at its end. May
+  // be awaited beside a write().
+  virtual Task<size_t> read_raw(std::span<char> buffer) = 0;
 
   // Ends when the client has hung up, or closed its side of the connection, which for all we know
   // is the same. Can be cancelled, and called again.

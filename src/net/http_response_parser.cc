@@ -87,7 +87,9 @@ void HttpResponseParser::feed(std::string_view bytes) {
       fail(Code::unavailable, "the answer is larger than {} bytes", body_limit_);
     if (error) fail(Code::unavailable, "the answer is not proper HTTP: {}", error.message());
     // An interim answer (103 Early Hints): the real one follows.
-    if (parser_->is_done() && parser_->head.status / 100 == 1) parser_ = make();
+    const int status = parser_->head.status;
+    const bool is_last = status / 100 != 1 || (status == 101 && body_ == Body::or_other_protocol);
+    if (parser_->is_done() && !is_last) parser_ = make();
   }
 }
 

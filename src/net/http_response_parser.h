@@ -26,7 +26,8 @@ class HttpResponseParser {
  public:
   enum class Body {
     expected,
-    none,  // the answer to CONNECT: after its head comes something else
+    none,               // the answer to CONNECT: after its head comes something else; or to HEAD
+    or_other_protocol,  // the answer to Upgrade: after the head of a 101 comes something else
   };
 
   HttpResponseParser(Body body, uint64_t body_limit);
@@ -47,6 +48,9 @@ class HttpResponseParser {
 
   // The part of the body that arrived since the last call.
   std::string take_body();
+
+  // What was fed and is not part of the answer, once that is done.
+  std::string take_rest() { return std::exchange(unread_, {}); }
 
  private:
   class Parser;

@@ -16,6 +16,7 @@ class ObservedExchange final : public net::HttpExchange {
   Task<> begin(int status, net::HttpHeaders headers) override;
   Task<> write(std::string_view bytes) override;
   Task<> finish() override { return exchange_.finish(); }
+  Task<size_t> read_raw(std::span<char> buffer) override { return exchange_.read_raw(buffer); }
   Task<> until_gone() override { return exchange_.until_gone(); }
 
   int status() const { return status_; }  // 0: there was no answer

@@ -15,16 +15,20 @@ namespace {
 constexpr size_t kShownLog = 1u << 20;  // of a server that did not start
 
 // Starts the server and leaves it running; its output so far is in the report only if it failed.
-Task<> serve(Lease lease, Command command, std::shared_ptr<const ServerPort> port,
-             const Settings& settings, RunReport& report) {
+Task<> serve(const Context& context, Lease lease, Command command,
+             std::shared_ptr<const ServerPort> port, std::string owner, RunReport& report) {
   const std::string id = lease.id();
   const ServerStart start =
       co_await start_server(std::move(lease), std::move(command), port, report.timeout);
   report.result.duration = start.ready_after;
   report.failure = start.failure;
   if (start.failure.empty()) {
-    const std::string url = network::url_of(settings.publish_address, port->number());
-    report.background = BackgroundInfo{id, start.process->number(), port->number(), url};
+    const uint16_t number = port->number();
+    const std::string url = network::url_of(context.settings.publish_address, number);
+    report.background = BackgroundInfo{id, start.process->number(), number, url};
+    if (context.previews != nullptr) {
+      report.background->preview = context.previews->link(owner, id, number);
+    }
     co_return;
   }
   report.result.outcome = *start.process->outcome();
@@ -77,7 +81,7 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
   Lease own = lease.again();
   if (port) {
     // The lease with the program's file goes along with the program.
-    co_await serve(std::move(lease), std::move(command), port, context.settings, report);
+    co_await serve(context, std::move(lease), std::move(command), port, call.owner(), report);
   } else {
     OutputProgress progress{call, context.clock};
     RunLimits limits;

@@ -59,10 +59,14 @@ json::object fields_of(const std::optional<InstallReport>& install) {
 }
 
 std::string started_text(const BackgroundInfo& background) {
-  return fmt::format(
+  std::string text = fmt::format(
       "Server started in background; logs at sandbox_logs with container_id {} and process {}. "
       "Its port {} is published at {} until the sandbox is stopped.",
       background.sandbox, background.process, background.port, background.url);
+  if (!background.preview.empty()) {
+    text += fmt::format(" People can look at it with a browser at {}", background.preview);
+  }
+  return text;
 }
 
 json::object fields_of(const BackgroundInfo& background) {
@@ -70,6 +74,7 @@ json::object fields_of(const BackgroundInfo& background) {
   fields["process"] = background.process;
   fields["port"] = background.port;
   fields["url"] = background.url;
+  if (!background.preview.empty()) fields["preview"] = background.preview;
   return fields;
 }
 

@@ -23,6 +23,7 @@ struct BackgroundInfo {
   int process = 0;
   uint16_t port = 0;
   std::string url;
+  std::string preview = {};  // the same for browsers anywhere; "": there is none
 };
 
 // A run and what is needed to tell a client about it.

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "mcp/tool.h"
 #include "network/outside.h"
+#include "network/previews.h"
 #include "packages/package_sets.h"
 #include "sandbox/sandboxes.h"
 #include "tools/files_directory.h"
@@ -24,6 +25,7 @@ struct Context {
   const Clock& clock;
   FilesDirectory* files;  // nullptr: each sandbox has its own
   Settings settings;
+  network::Previews* previews = nullptr;  // of servers in sandboxes; nullptr: there are none
 };
 
 // All tools, in the order in which a client sees them. They have no state of their own.

@@ -18,11 +18,11 @@ const meta = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-// One request on a connection of its own: { status, headers, text }.
-export function request(url, { method = 'GET', headers = {}, body, ca, signal } = {}) {
+// One request, on a connection of its own unless an agent has one: { status, headers, text }.
+export function request(url, { method = 'GET', headers = {}, body, ca, signal, agent = false } = {}) {
   const { request: open } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
-    const sent = open(url, { method, headers, ca, signal, agent: false }, (response) => {
+    const sent = open(url, { method, headers, ca, signal, agent }, (response) => {
       const parts = [];
       response.on('data', (part) => parts.push(part));
       response.on('error', reject);
@@ -41,10 +41,10 @@ export function message(answer) {
 }
 
 // A request of the modern era, which needs no session. `token` may be undefined.
-export function rpc(server, token, method, params = {}, { headers = {}, signal } = {}) {
+export function rpc(server, token, method, params = {}, { headers = {}, signal, agent } = {}) {
   const name = params.name ?? params.uri;
   return request(server.url, {
-    method: 'POST', signal, ca: server.ca,
+    method: 'POST', signal, agent, ca: server.ca,
     headers: {
       'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': modern, 'mcp-method': method,
       ...(name && { 'mcp-name': name }), ...(token && { authorization: `Bearer ${token}` }), ...headers,
