@@ -6,8 +6,8 @@
 
 namespace belljar::network {
 
-// Carries one request to a server in a sandbox and its answer back, or from then on what goes to
-// and fro on a WebSocket. `inside` is connected to the server. Error{unavailable} if what it
+// Carries one request to a server in a sandbox and its answer back, or from then on what passes
+// on a WebSocket both ways. `inside` is connected to the server. Error{unavailable} if what it
 // answers is no HTTP, and nothing of it was passed on.
 Task<> carry_preview(net::HttpExchange& exchange, Fd inside, PreviewPath path, std::string origin);
 
