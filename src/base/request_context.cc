@@ -62,9 +62,6 @@ class ForRequest {
 
   Inner inner_;
   Request request_;
-
- public:
-  const Inner& inner() const { return inner_; }
 };
 
 bool is_hex(std::string_view text) {
@@ -93,11 +90,6 @@ Task<> in_request(Request request, Task<> task) {
   const asio::any_io_executor executor =
       ForRequest<asio::any_io_executor>{co_await asio::this_coro::executor, std::move(request)};
   co_await asio::co_spawn(executor, std::move(task), asio::use_awaitable);
-}
-
-asio::any_io_executor without_request(const asio::any_io_executor& executor) {
-  const auto* wrapped = executor.target<ForRequest<asio::any_io_executor>>();
-  return wrapped != nullptr ? wrapped->inner() : executor;
 }
 
 bool is_traceparent(std::string_view text) {

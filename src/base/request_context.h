@@ -33,9 +33,6 @@ class RequestScope {
 // meanwhile, and what is spawned into a TaskGroup, is not part of it.
 Task<> in_request(std::shared_ptr<const RequestContext> request, Task<> task);
 
-// The executor beneath that of a task of in_request(): for what is to be cancelled by itself.
-asio::any_io_executor without_request(const asio::any_io_executor& executor);
-
 // True for what W3C Trace Context calls valid: "00-<32 hex>-<16 hex>-<2 hex>", neither id all zero,
 // or a later version that begins like that.
 bool is_traceparent(std::string_view text);

@@ -1,7 +1,6 @@
 #include "mcp/http_delivery.h"
 
 #include <fmt/format.h>
-#include "base/request_context.h"
 
 #include "base/task_group.h"
 #include "mcp/protocol.h"
@@ -185,7 +184,7 @@ int modern_status(const Outgoing& message) {
 Task<Delivered> deliver(net::HttpExchange& exchange, EventStream& stream, Delivery delivery,
                         HttpStreamOptions options) {
   Deliverer deliverer{exchange, stream, std::move(delivery), options,
-                      without_request(co_await asio::this_coro::executor)};
+                      co_await asio::this_coro::executor};
   co_return co_await deliverer.run();
 }
 

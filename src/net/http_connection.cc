@@ -191,7 +191,8 @@ void HttpConnection::take_head() {
 }
 
 Task<size_t> HttpConnection::read(std::span<char> buffer) {
-  while (watching_) co_await wait_for_change();
+  // What came ahead of its time counts, also while more of it is waited for.
+  while (watching_ && early_.empty()) co_await wait_for_change();
   if (!early_.empty()) {
     const size_t count = early_.copy(buffer.data(), buffer.size());
     early_.erase(0, count);
@@ -244,9 +245,10 @@ Task<std::string> HttpConnection::read_body(size_t most) {
 }
 
 Task<> HttpConnection::watch() {
+  std::array<char, 1024> buffer;  // the other one may be in use
   try {
-    const size_t count = co_await stream_->read_some(buffer_);
-    early_.append(buffer_.data(), count);
+    const size_t count = co_await stream_->read_some(buffer);
+    early_.append(buffer.data(), count);
     gone_ = count == 0;
   } catch (const system_error&) {
     gone_ = true;

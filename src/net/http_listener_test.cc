@@ -22,6 +22,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
+using namespace asio::experimental::awaitable_operators;
 
 // What a handler of these tests does, by target; and what it saw.
 struct Bench {
@@ -49,6 +50,7 @@ struct Bench {
     if (target == "/gone") co_return co_await wait_for_end(exchange);
     if (target == "/nothing") co_return;
     if (target == "/late") co_await go.wait();
+    if (target == "/watched") co_await (exchange.until_gone() || go.wait());
     HttpAnswer answer;
     answer.type = "text/plain";
     answer.headers.emplace_back("X-Peer", exchange.request().peer);
@@ -364,6 +366,23 @@ Task<> send_ahead(Bench& bench) {
 
 TEST(HttpListener, RequestsSentAheadWaitTheirTurn) {
   with_listener(send_ahead);
+}
+
+// What the watcher read of the next request is that request's, although the watcher reads on.
+Task<> send_while_watched(Bench& bench) {
+  Client client{co_await asio::this_coro::executor};
+  co_await client.connect(bench.listener.port());
+  co_await client.send("GET /watched HTTP/1.1\r\n\r\n");
+  while (bench.begun == 0) co_await sleep_for(milliseconds{0});
+  co_await client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  for (int i = 0; i < 50; ++i) co_await sleep_for(milliseconds{0});  // it is read meanwhile
+  bench.go.set();
+  co_await client.receive_all();
+  EXPECT_EQ(bench.begun, 2);
+}
+
+TEST(HttpListener, RequestsThatComeWhileAClientIsWatchedAreServed) {
+  with_listener(send_while_watched);
 }
 
 Task<> leave_unanswered(Bench& bench) {
