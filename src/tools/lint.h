@@ -8,7 +8,7 @@
 
 namespace belljar::tools {
 
-inline constexpr milliseconds kLintLimit{100};
+inline constexpr milliseconds kLintLimit{500};
 
 // What static checks have to say about a program that failed: lines such as
 // "L3:13: 'foo' is not defined (no-undef)", in the order of the program, at most 20 and then
