@@ -27,9 +27,14 @@ class Caller final : public mcp::Call {
     fuzz::expect(is_utf8(message), "progress is UTF-8");
   }
   void log(mcp::LogLevel, std::string_view, json::value) override {}
+  const json::object& client_capabilities() const override { return none_; }
+  const json::object& input_responses() const override { return none_; }
+  const std::string& request_state() const override { return owner_; }
+  void ask(mcp::InputRequired) override {}
 
  private:
   std::string owner_;
+  json::object none_;
 };
 
 // Nothing listens on the discard port.
