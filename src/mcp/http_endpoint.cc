@@ -89,6 +89,15 @@ std::optional<RpcError> check_kind(const Message& message, const net::HttpServer
   return check_envelope(message.params);
 }
 
+// A POST whose body need not be read: the answer to it, or nothing.
+std::optional<net::HttpAnswer> refuse_post(const net::HttpServerRequest& request) {
+  if (!is_json(request))
+    return plain_refusal(415, kTransportError, "Content-Type must be application/json");
+  if (accepts(request, "application/json") || accepts(request, kStream)) return std::nullopt;
+  return plain_refusal(406, kTransportError,
+                       "Accept must name application/json and text/event-stream");
+}
+
 bool is_supported(std::string_view version) {
   return std::ranges::find(kLegacyVersions, version) != std::end(kLegacyVersions);
 }
@@ -137,30 +146,47 @@ Task<> HttpEndpoint::dispatch(net::HttpExchange& exchange) {
   return request.method == "GET" ? get(exchange) : remove(exchange);
 }
 
+// Everything that is over once a message has arrived is here and in what this calls, and not in
+// post(): a stream may be open for days, and keeps whatever its callers hold.
+Task<std::unique_ptr<Message>> HttpEndpoint::read_message(net::HttpExchange& exchange) {
+  std::unique_ptr<Message> message;
+  std::optional<net::HttpAnswer> refused = refuse_post(exchange.request());
+  if (!refused) {
+    const std::optional<std::string> body = co_await read_body(exchange);
+    if (!body) co_return nullptr;
+    message = std::make_unique<Message>(parse_message(*body, options_.max_body));
+    refused = refuse_message(exchange.request(), *message);
+  }
+  if (!refused) co_return message;
+  co_await exchange.answer(std::move(*refused));
+  co_return nullptr;
+}
+
+std::optional<net::HttpAnswer> HttpEndpoint::refuse_message(const net::HttpServerRequest& request,
+                                                            const Message& message) const {
+  auto error = check_kind(message, request);
+  const bool modern = message.kind == Message::Kind::request && claims_modern(message.params);
+  if (!error && modern) error = check_modern(request, message, server_);
+  if (error) return refusal(400, message.id, *error);
+  if (modern && draining_ && message.method == "subscriptions/listen") return shutting_down();
+  return std::nullopt;
+}
+
 Task<> HttpEndpoint::post(net::HttpExchange& exchange) {
-  const net::HttpServerRequest& request = exchange.request();
-  if (!is_json(request)) {
-    co_return co_await exchange.answer(
-        plain_refusal(415, kTransportError, "Content-Type must be application/json"));
-  }
-  if (!accepts(request, "application/json") && !accepts(request, kStream)) {
-    co_return co_await exchange.answer(plain_refusal(
-        406, kTransportError, "Accept must name application/json and text/event-stream"));
-  }
-  std::optional<std::string> body = co_await read_body(exchange);
-  if (!body) co_return;
-  Message message = parse_message(*body, options_.max_body);
-  body.reset();  // it may be megabytes, and the request may take long
-  if (const auto error = check_kind(message, request))
-    co_return co_await exchange.answer(refusal(400, message.id, *error));
-  const bool claims = claims_modern(message.params);
-  if (message.kind == Message::Kind::request && claims)
-    co_return co_await modern(exchange, std::move(message));
-  if (message.kind == Message::Kind::notification && (claims || has_modern_header(request)))
-    co_return co_await exchange.answer(accepted());
-  if (message.kind == Message::Kind::request && message.method == "initialize")
-    co_return co_await initialize(exchange, std::move(message));
-  co_await legacy(exchange, std::move(message));
+  std::unique_ptr<Message> message = co_await read_message(exchange);
+  if (message != nullptr) co_await take(exchange, std::move(message));
+}
+
+Task<> HttpEndpoint::take(net::HttpExchange& exchange, std::unique_ptr<Message> message) {
+  const bool claims = claims_modern(message->params);
+  if (message->kind == Message::Kind::request && claims)
+    return modern(exchange, std::move(message));
+  if (message->kind == Message::Kind::notification &&
+      (claims || has_modern_header(exchange.request())))
+    return exchange.answer(accepted());
+  if (message->kind == Message::Kind::request && message->method == "initialize")
+    return initialize(exchange, std::move(*message));
+  return legacy(exchange, std::move(*message));
 }
 
 Task<std::optional<std::string>> HttpEndpoint::read_body(net::HttpExchange& exchange) {
@@ -174,24 +200,20 @@ Task<std::optional<std::string>> HttpEndpoint::read_body(net::HttpExchange& exch
   co_return std::nullopt;
 }
 
-Task<> HttpEndpoint::modern(net::HttpExchange& exchange, Message message) {
-  const net::HttpServerRequest& request = exchange.request();
-  if (const auto error = check_modern(request, message, server_))
-    co_return co_await exchange.answer(refusal(400, message.id, *error));
-  if (draining_ && message.method == "subscriptions/listen")
-    co_return co_await exchange.answer(shutting_down());
+Task<> HttpEndpoint::modern(net::HttpExchange& exchange, std::unique_ptr<Message> message) {
   EventStream stream{executor_, budget_, options_.streams.max_queued, 0, 1};
-  Delivery delivery;
-  delivery.form = form_for(request);
   const auto send = [&stream](Outgoing outgoing) {
     if (outgoing.kind != Outgoing::Kind::pause) stream.add(std::move(outgoing));
   };
   Connection connection{executor_, server_, owner_, [](const Outgoing&) {}};
   modern_.emplace(&connection, &stream);
-  connection.handle(std::move(message), send);
+  connection.handle(std::move(*message), send);
+  message.reset();
   Delivered delivered = Delivered::none;
   std::exception_ptr fault;
   try {
+    Delivery delivery;
+    delivery.form = form_for(exchange.request());
     delivered = co_await deliver(exchange, stream, std::move(delivery), options_.streams);
   } catch (...) {
     fault = std::current_exception();

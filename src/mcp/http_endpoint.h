@@ -54,13 +54,17 @@ class HttpEndpoint {
   Task<> post(net::HttpExchange& exchange);
   Task<> get(net::HttpExchange& exchange);
   Task<> remove(net::HttpExchange& exchange);
-  Task<> modern(net::HttpExchange& exchange, Message message);
+  Task<> take(net::HttpExchange& exchange, std::unique_ptr<Message> message);
+  Task<> modern(net::HttpExchange& exchange, std::unique_ptr<Message> message);
   Task<> initialize(net::HttpExchange& exchange, Message message);
   Task<> legacy(net::HttpExchange& exchange, Message message);
   Task<> deliver_legacy(net::HttpExchange& exchange, Session session, HttpSession::Stream stream,
                         Delivery delivery);
   // Nothing: it has been answered.
+  Task<std::unique_ptr<Message>> read_message(net::HttpExchange& exchange);
   Task<std::optional<std::string>> read_body(net::HttpExchange& exchange);
+  std::optional<net::HttpAnswer> refuse_message(const net::HttpServerRequest& request,
+                                                const Message& message) const;
   Task<Session> require_session(net::HttpExchange& exchange);
   Session find_session(const net::HttpServerRequest& request) const;
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
@@ -19,6 +20,7 @@ using boost::system::system_error;
 using std::chrono::steady_clock;
 
 constexpr size_t kPiece = 64u << 10;
+constexpr size_t kSmallPiece = 1024;  // idle connections wait with one
 constexpr size_t kMostEarly = 64u << 10;
 constexpr uint64_t kMostIgnored = 16u << 20;
 constexpr milliseconds kLinger{2000};
@@ -131,7 +133,8 @@ Task<bool> HttpConnection::feed_head() {
   idle_ = empty && early_.empty();
   if (idle_) set_limit(limits_.idle, Waits::reading);
   if (idle_ && draining_) co_return false;
-  if (!co_await feed(buffer_)) co_return false;
+  std::array<char, kSmallPiece> buffer;
+  if (!co_await feed(buffer)) co_return false;
   // From its first byte on a head has so much time, however its bytes are spread over it.
   if (empty) set_limit(limits_.head_time, Waits::reading);
   idle_ = false;
@@ -228,12 +231,10 @@ Task<std::string> HttpConnection::read_body(size_t most) {
   if (!parser_.is_done() && body.empty() && std::exchange(awaits_continue_, false))
     co_await write_all("HTTP/1.1 100 Continue\r\n\r\n");
   const Time start = steady_clock::now();
-  std::string large;
+  std::string buffer;
   while (!parser_.is_done()) {
     check(body.size());
-    if (announced_ > buffer_.size()) large.resize(std::min<uint64_t>(announced_, kPiece));
-    const std::span<char> buffer =
-        large.empty() ? std::span<char>{buffer_} : std::span<char>{large};
+    buffer.resize(std::clamp<uint64_t>(announced_, kSmallPiece, kPiece));
     waits_ = Waits::reading;
     deadline_ = start + limits_.body_time + milliseconds{body.size() * 1000 / limits_.body_rate};
     if (!co_await feed(buffer)) throw system_error{asio::error::eof};
@@ -245,7 +246,7 @@ Task<std::string> HttpConnection::read_body(size_t most) {
 }
 
 Task<> HttpConnection::watch() {
-  std::array<char, 1024> buffer;  // the other one may be in use
+  std::array<char, 64> buffer;  // thousands of idle streams have one, and nobody sends ahead
   try {
     const size_t count = co_await stream_->read_some(buffer);
     early_.append(buffer.data(), count);
@@ -379,8 +380,9 @@ Task<> HttpConnection::linger() {
   set_limit(kLinger, Waits::writing);
   co_await stream_->end();
   uint64_t ignored = 0;
+  std::array<char, kSmallPiece> buffer;
   while (ignored < kMostIgnored) {
-    const size_t count = co_await read(buffer_);
+    const size_t count = co_await read(buffer);
     if (count == 0) break;
     ignored += count;
   }

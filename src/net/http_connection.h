@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -93,7 +92,6 @@ class HttpConnection final : public HttpExchange {
   std::string early_;
   asio::steady_timer changed_;  // cancelled whenever one of these changes
   TaskGroup watcher_;
-  std::array<char, 1024> buffer_;  // no more, because idle connections have it, too
 };
 
 }  // namespace belljar::net
