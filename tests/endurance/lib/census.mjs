@@ -80,12 +80,12 @@ export class Census {
   }
 
   // What there is once nothing is more than before, or after some seconds in vain.
-  async settled(before, counts = () => this.counts()) {
+  async settled(before, counts = () => this.counts(), ms = 3_000) {
     const wanted = async () => {
       const now = await counts();
       return grown(now, before).length === 0 && now;
     };
-    return until('nothing to be left', wanted, 3_000).catch(counts);
+    return until('nothing to be left', wanted, ms).catch(counts);
   }
 
   left() {

@@ -8,7 +8,7 @@ import { root } from '../../e2e/lib/belljar.mjs';
 const file = `${root}docs/endurance.md`;
 const introduction = `# Endurance
 
-Written by \`tests/endurance/cycles --report\` and \`tests/endurance/kills --report\`; tests/endurance/README.md says what they do.
+Written by \`tests/endurance/cycles --report\`, \`soak --report\` and \`kills --report\`; tests/endurance/README.md says what they do.
 `;
 
 export class Table {
