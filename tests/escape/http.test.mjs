@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, before, after, test } from 'node:test';
 
-import { call, message, request, rpc, serve, tokenOf, tokens } from '../e2e/lib/http.mjs';
+import { call, message, modern, request, rpc, serve, tokenOf, tokens } from '../e2e/lib/http.mjs';
 import { memory } from '../e2e/lib/proc.mjs';
 import { until, within } from '../e2e/lib/wait.mjs';
 
@@ -191,6 +191,56 @@ test('MH21 HTTP/2 is not spoken', async () => {
   assert.ok([0, 400, 505].includes(statusOf(await raw('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))));
   const upgrade = await raw(head(['GET /healthz HTTP/1.1', 'Host: localhost', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']));
   assert.notEqual(statusOf(upgrade), 101);
+});
+
+test('MH22 requests sent ahead by the thousand wait their turn, outside of belljar, and are answered in order', async (t) => {
+  const count = 10_000;
+  const before_ = memory(server.pid, 'VmRSS');
+  const ask = (id) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: { 'io.modelcontextprotocol/protocolVersion': modern, 'io.modelcontextprotocol/clientCapabilities': {} } } });
+    return head(['POST /mcp HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${bob}`, 'Content-Type: application/json', `Accept: ${json.accept}`, `MCP-Protocol-Version: ${modern}`,
+      'Mcp-Method: server/discover', `Content-Length: ${body.length}`], body);
+  };
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  socket.pause();
+  for (let id = 0; id < count; ++id) socket.write(ask(id));
+  // Nothing is read, so belljar has to stop somewhere; others notice nothing.
+  for (let i = 0; i < 20; ++i) assert.equal((await within(5_000, 'others are answered', rpc(server, alice, 'tools/list'))).status, 200);
+  assert.ok(memory(server.pid, 'VmRSS') - before_ < 20 << 20, 'what was sent ahead is not kept');
+  const ids = [];
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (part) => {
+    const pieces = (rest + part).split('HTTP/1.1 200 OK\r\n');
+    rest = pieces.pop();
+    for (const piece of pieces) if (piece) ids.push(Number(/"id":(\d+)/.exec(piece)[1]));
+  });
+  socket.resume();
+  await until('the last answer', () => rest.includes(`"id":${count - 1},`), 120_000);
+  assert.deepEqual(ids, Array.from({ length: count - 1 }, (_, id) => id));
+  assert.ok(memory(server.pid, 'VmRSS') - before_ < 20 << 20, 'nothing of them is left');
+});
+
+test('MH22 a flood of calls is refused beyond the limits of its owner, and others do not wait for it', async (t) => {
+  const [running, waiting, flood] = [2, 4, 200];
+  const crowded = await serve(t, { toml: `owner-runs = ${running}\nowner-waiting = ${waiting}\n${tokens('alice', 'bob')}` });
+  const metric = async (name) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await request(crowded.at('/metrics'), { headers: bearer(alice) })).text)[1]);
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const answers = [];
+  const endless = { code: 'setInterval(() => {}, 1000)', timeoutMs: 120_000 };
+  for (let i = 0; i < flood; ++i) call(crowded, bob, 'run_js_ephemeral', endless, { signal: stop.signal }).then((result) => answers.push(result), () => {});
+  await until('all but the first to be refused', () => answers.length >= flood - running - waiting, 60_000);
+  assert.deepEqual([await metric('belljar_runs'), await metric('belljar_waiting_runs')], [running, waiting]);
+  for (const { isError, text } of answers) {
+    assert.ok(isError);
+    assert.match(text, /2 runs under way and 4 more waiting, which is the limit; try again/);
+  }
+  assert.match((await within(30_000, 'another owner has a turn', call(crowded, alice, 'run_js_ephemeral', { code: 'console.log(1)' }))).text, /output:\n1\n/);
+  assert.equal(answers.length, flood - running - waiting);
+  stop.abort();
+  await until('the flood is over', async () => (await metric('belljar_runs')) + (await metric('belljar_waiting_runs')) + (await metric('belljar_live_sandboxes')) === 0, 30_000);
 });
 
 test('MH26 only exact paths lead anywhere', async () => {
