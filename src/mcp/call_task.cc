@@ -77,8 +77,9 @@ void CallTask::set_status(Status status) {
   changed_ = clock_.now();
 }
 
-void CallTask::finish(Reply reply) {
+void CallTask::finish(Reply reply, size_t kept) {
   if (is_over()) return;
+  kept_ = kept;
   status_message_.clear();
   set_status(std::holds_alternative<RpcError>(reply) ? Status::failed : Status::completed);
   reply_ = std::move(reply);
@@ -152,8 +153,9 @@ json::object CallTask::describe(milliseconds ttl, milliseconds poll_interval) co
   return result;
 }
 
-json::object CallTask::describe_all(milliseconds ttl, milliseconds poll_interval) const {
+json::object CallTask::describe_all(milliseconds ttl, milliseconds poll_interval) {
   json::object result = describe(ttl, poll_interval);
+  seen_ = is_over();
   if (status_ == Status::input_required) {
     json::object requests;
     for (const auto& [key, pending] : pending_) {

@@ -36,8 +36,8 @@ class CallTask final : public Call {
   void detach() { request_ = nullptr; }
   bool is_over() const { return status_ > Status::input_required; }
 
-  // The call is over; does nothing if it was before.
-  void finish(Reply reply);
+  // The call is over; does nothing if it was before. `kept` is how many bytes the reply takes.
+  void finish(Reply reply, size_t kept = 0);
   void cancel(std::string_view why);
 
   // Returns when the call is over or, while it is attached, has a question; or at that time.
@@ -57,8 +57,12 @@ class CallTask final : public Call {
   // The members of a task. It is kept at least for `ttl` after it has last changed, and as long as
   // it works.
   json::object describe(milliseconds ttl, milliseconds poll_interval) const;
-  // These, and what belongs to the status: inputRequests, result or error.
-  json::object describe_all(milliseconds ttl, milliseconds poll_interval) const;
+  // These, and what belongs to the status: inputRequests, result or error, which then is seen.
+  json::object describe_all(milliseconds ttl, milliseconds poll_interval);
+
+  size_t kept_bytes() const { return kept_; }
+  bool is_seen() const { return seen_; }
+  Clock::Time changed() const { return changed_; }
 
  private:
   struct Pending {
@@ -80,6 +84,8 @@ class CallTask final : public Call {
   Clock::WallTime created_wall_;
   Clock::Time changed_;  // when the status changed, or its message
   std::optional<Reply> reply_;
+  size_t kept_ = 0;
+  bool seen_ = false;
   std::map<std::string, Pending> pending_;  // by the keys that the client sees
   std::set<std::string> used_keys_;         // never used again
   json::object answers_;

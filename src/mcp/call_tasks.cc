@@ -1,14 +1,27 @@
 #include "mcp/call_tasks.h"
 
-#include <algorithm>
-#include "base/request_context.h"
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <ranges>
+
+#include "base/bytes.h"
+#include "base/request_context.h"
 #include "mcp/input_rounds.h"
 #include "mcp/methods.h"
 #include "mcp/protocol.h"
 #include "mcp/server.h"
 
 namespace belljar::mcp {
+
+namespace {
+
+size_t size_of(const Reply& reply) {
+  const auto* result = std::get_if<json::object>(&reply);
+  return result != nullptr ? json::serialize(*result).size() : 0;
+}
+
+}  // namespace
 
 // A call while its request is open. Unless it has been detached, the call ends with the request.
 class CallTasks::Attached {
@@ -72,7 +85,7 @@ Task<> CallTasks::run(const Server& server, std::shared_ptr<CallTask> task, json
     if (task->is_over()) co_return;  // cancelled
     InputRound& round = task->round();
     if (!round.question || !asks) {
-      task->finish(std::move(reply));
+      finish(*task, std::move(reply));
       break;
     }
     if (task->is_attached()) co_return task->settle();  // the request is answered with the question
@@ -92,9 +105,44 @@ Task<> CallTasks::run(const Server& server, std::shared_ptr<CallTask> task, json
   ended(*task);
 }
 
+// The result of a request is sent at once; that of a task takes memory until it is asked for.
+void CallTasks::finish(CallTask& task, Reply reply) {
+  const size_t bytes = task.is_attached() ? 0 : size_of(reply);
+  if (make_room(task.owner(), bytes)) return task.finish(std::move(reply), bytes);
+  const std::string message = fmt::format(
+      "The call is over, but its result of {} is not kept: results of your tasks may have {}, and "
+      "there are others that you have not asked for. Ask for them with tasks/get, and call again",
+      format_bytes(bytes), format_bytes(options_.max_kept));
+  task.finish(RpcError{kInternalError, message}, 0);
+}
+
+bool CallTasks::make_room(const std::string& owner, size_t bytes) {
+  const auto is_theirs = [&owner](const auto& entry) {
+    return entry.second.task->owner() == owner;
+  };
+  size_t kept = bytes;
+  for (const auto& entry : tasks_ | std::views::filter(is_theirs))
+    kept += entry.second.task->kept_bytes();
+  while (kept > options_.max_kept) {
+    auto oldest = tasks_.end();
+    for (auto at = tasks_.begin(); at != tasks_.end(); ++at) {
+      if (!is_theirs(*at) || !at->second.task->is_seen()) continue;
+      if (oldest == tasks_.end() || at->second.task->changed() < oldest->second.task->changed())
+        oldest = at;
+    }
+    if (oldest == tasks_.end()) return false;
+    kept -= oldest->second.task->kept_bytes();
+    group_.cancel(oldest->second.keeper);
+    tasks_.erase(oldest);
+  }
+  return true;
+}
+
 // A task that is over is kept for a while.
 void CallTasks::ended(const CallTask& task) {
-  if (!stopping_ && tasks_.contains(task.id())) group_.spawn("keep a task", keep(task.id()));
+  const auto at = tasks_.find(task.id());
+  if (stopping_ || at == tasks_.end()) return;
+  at->second.keeper = group_.spawn("keep a task", keep(task.id()));
 }
 
 Task<> CallTasks::keep(std::string id) {

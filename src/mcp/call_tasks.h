@@ -18,11 +18,13 @@ struct TaskOptions {
   milliseconds ttl{3'600'000};        // a task is kept that long after it has last changed
   milliseconds poll_interval{1'000};  // how often clients are advised to ask
   size_t max_per_owner = 64;          // tasks, ended ones included; more calls are plain requests
+  size_t max_kept = 64u << 20;        // bytes of results that are kept for an owner
 };
 
 // The tasks extension of the modern era: calls that go on after their requests, whatever happens to
 // the connections, for as long as this process lives. They belong to the owner of the call: nobody
-// else can tell that they exist.
+// else can tell that they exist. Results that their client has seen make room for others; a task
+// whose result still does not fit has failed, and says so.
 //
 //   CallTasks tasks{executor, clock};
 //   server.use(tasks);
@@ -50,11 +52,14 @@ class CallTasks {
   struct Kept {
     std::shared_ptr<CallTask> task;
     TaskGroup::Id run = 0;
+    TaskGroup::Id keeper = 0;  // once it is over: who forgets it
   };
   class Attached;
 
   Task<> run(const Server& server, std::shared_ptr<CallTask> task, json::object params, bool asks);
   Task<> keep(std::string id);
+  void finish(CallTask& task, Reply reply);
+  bool make_room(const std::string& owner, size_t bytes);
   void ended(const CallTask& task);
   Kept* find_task(const json::object& params, const std::string& owner);
   size_t count(const std::string& owner) const;

@@ -208,6 +208,48 @@ Task<> tells_how_it_goes(Bench& bench) {
   EXPECT_EQ((co_await bench.look(id)).at("statusMessage"), json::value("half of it"));
 }
 
+Task<ToolResult> many_bytes(Call& call, Event& go) {
+  call.progress("half");
+  co_await go.wait();
+  ToolResult result;
+  result.content.emplace_back(text_block(std::string(400, 'x')));
+  co_return result;
+}
+
+Task<> keeps_so_many_bytes(Bench& bench) {
+  Event others{co_await asio::this_coro::executor};
+  const auto large = [&bench](const json::object&, Call& c) { return many_bytes(c, bench.go); };
+  const auto later = [&others](const json::object&, Call& c) { return many_bytes(c, others); };
+  bench.add("large", TaskSupport::optional, large);
+  bench.add("later", TaskSupport::optional, later);
+  const std::string first = co_await bench.begin("large");
+  bench.clock.advance(seconds{1});
+  const std::string second = co_await bench.begin("large");
+  const std::string third = co_await bench.begin("later");
+  const std::string fourth = co_await bench.begin("later");
+  const std::string foreign = co_await bench.begin("later", "other");
+  bench.go.set();
+  co_await let_run();
+  EXPECT_EQ(status_of(co_await bench.look(first)), "completed");  // and is seen now
+  others.set();
+  co_await let_run();
+  EXPECT_EQ((co_await bench.look(first)).at("message"), json::value("Unknown task"));
+  EXPECT_EQ(status_of(co_await bench.look(second)), "completed");
+  EXPECT_EQ(status_of(co_await bench.look(third)), "completed");
+  const json::value failed = co_await bench.look(fourth);
+  EXPECT_EQ(status_of(failed), "failed");
+  const std::string why{failed.at("error").at("message").as_string()};
+  EXPECT_NE(why.find("is not kept: results of your tasks may have 1000 bytes"), std::string::npos)
+      << why;
+  EXPECT_EQ(status_of(co_await bench.look(foreign, "tasks/get", "{}", "other")), "completed");
+}
+
+TEST(Tasks, KeepSoManyBytesOfResults) {
+  TaskOptions options = at_once();
+  options.max_kept = 1000;
+  in_scene(keeps_so_many_bytes, options);
+}
+
 TEST(Tasks, TellHowTheyGo) {
   in_scene(tells_how_it_goes);
 }
