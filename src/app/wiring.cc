@@ -38,6 +38,10 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
 
 Wiring::~Wiring() = default;
 
+bool Wiring::is_alive() const {
+  return driver_->is_alive();
+}
+
 Driver& Wiring::driver() {
   return *driver_;
 }

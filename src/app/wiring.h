@@ -38,6 +38,7 @@ class Wiring final : public tools::Images {
   Task<Image> resolve(std::string name, std::function<void(std::string_view)> progress) override;
 
   Driver& driver();
+  bool is_alive() const;  // false: no sandbox can be made any more
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
   tools::FilesDirectory* files() { return foundation_.files.get(); }  // nullptr: none is configured

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { cli } from './lib/belljar.mjs';
 import { temporaryDirectory } from './lib/directories.mjs';
 import { call, message, request, rpc, serve, tokenOf, tokens } from './lib/http.mjs';
+import { descendants } from './lib/proc.mjs';
 import { until } from './lib/wait.mjs';
 
 const alice = tokenOf('alice');
@@ -203,6 +204,20 @@ describe('what an operator sees', () => {
   test('health and readiness tell nothing else, and need no token', async (t) => {
     const server = await serve(t);
     assert.deepEqual([(await request(server.at('/healthz'))).text, (await request(server.at('/readyz'))).text], ['alive\n', 'ready\n']);
+  });
+
+  test('it lives, but is not ready, when no program can be run any more', async (t) => {
+    const server = await serve(t, { toml: tokens('alice') });
+    await call(server, alice, 'run_js_ephemeral', { code: '1' });
+    assert.equal((await request(server.at('/readyz'))).status, 200);
+    for (const { pid, name } of descendants(server.pid)) if (name.startsWith('belljar-launch')) process.kill(pid, 'SIGKILL');
+    const answer = await until('it is not ready', async () => {
+      const now = await request(server.at('/readyz'));
+      return now.status !== 200 && now;
+    });
+    assert.deepEqual([answer.status, answer.text], [503, 'not ready\n']);
+    assert.equal((await request(server.at('/healthz'))).status, 200);
+    assert.ok((await call(server, alice, 'run_js_ephemeral', { code: '1' })).isError);
   });
 
   test('metrics, for those with the token', async (t) => {

@@ -36,6 +36,9 @@ class LinuxDriver final : public Driver {
   Task<> recover() override;
   Task<> shut_down() override;
 
+  // False once create() can only fail, because the launcher has ended.
+  bool is_alive() const { return !client_->is_lost(); }
+
   // Whether programs may be copies of the image's Node.js.
   CopyChecks& copy_checks() { return copy_checks_; }
 

@@ -64,6 +64,9 @@ class LauncherClient {
   // What the launcher last said about itself and the host (launcher::Fact).
   uint32_t facts() const { return facts_; }
 
+  // The launcher has ended, and everything with it.
+  bool is_lost() const { return lost_; }
+
   // Tells the launcher to destroy everything and waits until it has ended, `limit` at most.
   Task<> shut_down(milliseconds limit);
 
