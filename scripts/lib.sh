@@ -12,7 +12,7 @@ die() { say "$*"; exit 1; }
 
 # Variables that belljar and npm take their settings from: what sudo must not drop.
 kept_variables() {
-  compgen -e | grep -E '^(BELLJAR|SANDBOX_|NODE_CONTAINER_TIMEOUT|RUN_SCRIPT_TIMEOUT|FILES_DIR|JS_SANDBOX_)|^(npm_config_|NPM_CONFIG_)|^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|MUST_WORK|CI)' |
+  compgen -e | grep -E '^(BELLJAR|SANDBOX_|NODE_CONTAINER_TIMEOUT|RUN_SCRIPT_TIMEOUT|FILES_DIR|JS_SANDBOX_)|^(npm_config_|NPM_CONFIG_)|^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|MUST_WORK|CI|TSAN_OPTIONS)' |
     paste -sd, -
 }
 

@@ -20,7 +20,7 @@ process.on('exit', () => rmSync(packagesDirectory, { recursive: true, force: tru
 // the tests do not change their outcome. Which way "auto" takes depends on the moment: a test has one way, and those of
 // another way say so.
 export function environment(extra = {}) {
-  const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR'];
+  const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR', 'TSAN_OPTIONS'];
   // Registries of tests change what they say from one call to the next.
   const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_PACKAGES_MAX_AGE: '0', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
   if (extra.BELLJAR_DATA_DIR === undefined) env.BELLJAR_PACKAGES_STORE = store;
