@@ -16,8 +16,6 @@ namespace belljar::app {
 
 namespace {
 
-constexpr uid_t kUnmappedId = 65534;  // how the kernel shows users that a namespace does not know
-
 Task<> stop_on_signal(mcp::StdioTransport& transport) {
   asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM, SIGHUP};
   co_await signals.async_wait(asio::use_awaitable);
@@ -27,9 +25,7 @@ Task<> stop_on_signal(mcp::StdioTransport& transport) {
 Task<> serve(const Config& config, Foundation foundation) {
   const auto executor = co_await asio::this_coro::executor;
   const auto socket = std::move(foundation.socket);
-  mcp::SocketOptions socket_options;
-  // Seen from the launcher's user namespace the host's root has no number of its own.
-  if (foundation.was_root) socket_options.trusted_peer = kUnmappedId;
+  const mcp::SocketOptions socket_options = local_options(foundation);
   warn_of_settings(config);
   Wiring wiring{executor, config, std::move(foundation)};
   co_await require_features(wiring.driver(), config.require);

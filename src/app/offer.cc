@@ -48,6 +48,14 @@ Task<> Offer::stop() {
   if (watch_) co_await watch_->stop();
 }
 
+mcp::SocketOptions local_options(const Foundation& foundation) {
+  constexpr uid_t kUnmappedId = 65534;  // how the kernel shows users that a namespace does not know
+  mcp::SocketOptions options;
+  // Seen from the launcher's user namespace the host's root has no number of its own.
+  if (foundation.was_root) options.trusted_peer = kUnmappedId;
+  return options;
+}
+
 void warn_of_settings(const Config& config) {
   if (!config.tools.network.is_within(tools::most_network(config.tools))) {
     log::warning("network is \"{}\", but max-network only \"{}\": programs get no more than that",

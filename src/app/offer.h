@@ -8,6 +8,7 @@
 #include "app/wiring.h"
 #include "mcp/call_tasks.h"
 #include "mcp/server.h"
+#include "mcp/socket_transport.h"
 #include "tools/file_watch.h"
 
 namespace belljar::app {
@@ -36,6 +37,9 @@ class Offer {
   mcp::CallTasks long_calls_;
   std::optional<tools::FileWatch> watch_;
 };
+
+// For whoever reaches this server through the socket of the foundation.
+mcp::SocketOptions local_options(const Foundation& foundation);
 
 // Tells the operator what about the settings is probably not what was meant.
 void warn_of_settings(const Config& config);

@@ -10,6 +10,7 @@
 #include "app/wiring.h"
 #include "base/log.h"
 #include "base/task_group.h"
+#include "mcp/socket_transport.h"
 
 namespace belljar::app {
 
@@ -36,16 +37,23 @@ Task<> serve_until_told(Service& service, const ServeConfig& config) {
 
 Task<> serve(const Config& config, Foundation foundation, ServeParts parts) {
   const auto executor = co_await asio::this_coro::executor;
+  const auto socket = std::move(foundation.socket);
+  const mcp::SocketOptions socket_options = local_options(foundation);
   warn_of_settings(config);
   Wiring wiring{executor, config, std::move(foundation)};
   co_await require_features(wiring.driver(), config.require);
   Service service{executor, config, wiring, std::move(parts)};
   TaskGroup tasks{executor};
+  std::optional<mcp::SocketTransport> local;
+  if (socket) {
+    local.emplace(executor, service.operator_server(), socket->take(), socket_options);
+    tasks.spawn("serve the operator", local->run());
+  }
   tasks.spawn("tidy the runtimes", wiring.tidy());
   tasks.spawn("read packages again", wiring.packages().scrub());
   co_await serve_until_told(service, config.serve);
-  co_await service.stop();
   co_await tasks.stop();
+  co_await service.stop();
   co_await wiring.shut_down();
 }
 
@@ -68,6 +76,7 @@ int serve_command(const LoadedConfig& loaded) {
       std::min(config.sessions.quota.total, config.serve.owner_sandboxes);
   ServeParts parts;
   FoundationWishes wishes;
+  wishes.socket = LocalSocket::yes;
   wishes.files_of_owners = files_of_owners(config.serve);
   wishes.with_rights = [&parts, &config] { parts = open_serve_parts(config); };
   auto foundation = lay_foundation(config, wishes);

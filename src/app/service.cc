@@ -88,6 +88,7 @@ Service::Service(const asio::any_io_executor& executor, const Config& config, Wi
       tenants_{executor, wiring.clock(),
                [this](const serve::Identity& identity) { return make_tenant(identity); },
                config.serve.max_owners},
+      operator_{wiring, config.tools, oversight_, [this] { return tenants_.owners(); }},
       front_{front_options(parts),
              gatekeeper_,
              tenants_,

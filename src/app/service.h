@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/config.h"
+#include "app/operator_server.h"
 #include "app/serve_parts.h"
 #include "app/wiring.h"
 #include "base/task_group.h"
@@ -34,6 +35,9 @@ class Service {
   // Takes no more, and waits until those under way have ended; ends when it is cancelled, too.
   Task<> drain();
 
+  // For `belljar list` and its siblings.
+  mcp::Server& operator_server() { return operator_.server(); }
+
   // Ends what is left. To be awaited before destruction.
   Task<> stop();
 
@@ -60,6 +64,7 @@ class Service {
   std::optional<serve::Issuer> issuer_;
   serve::Gatekeeper gatekeeper_;
   serve::Tenants tenants_;
+  OperatorServer operator_;
   serve::Front front_;
   net::HttpListener listener_;
   std::optional<network::Previews> previews_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -76,13 +77,20 @@ Task<int> list(Sessions& sessions, bool json) {
     fmt::print("No live sandboxes.\n");
     co_return 0;
   }
-  constexpr auto kRow = "{:<44} {:<16} {:>12} {:>12} {:>8} {:>8}  {}\n";
-  fmt::print(kRow, "ID", "IMAGE", "AGE", "IDLE", "RUNNING", "SERVER", "PORTS");
+  // Only a server with several owners says whose a sandbox is.
+  const bool has_owners = std::ranges::any_of(
+      all, [](const Session& session) { return session.fields.contains("owner"); });
+  constexpr auto kRow = "{:<44} {:<16} {:>12} {:>12} {:>8} {:>8}  {}{}\n";
+  const auto owner_column = [has_owners](std::string_view owner) {
+    return has_owners ? fmt::format("{:<16} ", owner.empty() ? "-" : owner) : "";
+  };
+  fmt::print(kRow, "ID", "IMAGE", "AGE", "IDLE", "RUNNING", "SERVER", owner_column("OWNER"),
+             "PORTS");
   for (const Session& session : all) {
     const json::object& fields = session.fields;
     fmt::print(kRow, session.id, text(fields, "image"), short_time(number(fields, "ageSeconds")),
                short_time(number(fields, "idleSeconds")), number(fields, "running"), session.server,
-               ports_of(fields));
+               owner_column(text(fields, "owner")), ports_of(fields));
   }
   co_return 0;
 }

@@ -24,7 +24,7 @@ Sessions::Sessions(const asio::any_io_executor& executor,
   if (servers.empty()) {
     fail(Code::unavailable,
          "no belljar server of this user is running, and sandboxes live in the server that made "
-         "them. An MCP client starts one with `belljar mcp`{}",
+         "them. An MCP client starts one with `belljar mcp`, an operator with `belljar serve`{}",
          ::geteuid() != 0 ? "; if it does so with sudo, use sudo here, too" : "");
   }
   for (ServerSockets::Server& server : servers) {

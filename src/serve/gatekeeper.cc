@@ -30,6 +30,11 @@ Identity owner_of_subject(const std::string& subject) {
   return {"oauth:" + subject, subject, false};
 }
 
+std::string shown_owner(const std::string& key) {
+  constexpr std::string_view kNamed = "token:";
+  return key.starts_with(kNamed) ? key.substr(kNamed.size()) : key;
+}
+
 Gatekeeper::Gatekeeper(BearerTokens tokens, OAuthRules oauth, Issuer* issuer, const Clock& clock)
     : tokens_{std::move(tokens)}, oauth_{std::move(oauth)}, issuer_{issuer}, clock_{clock} {}
 

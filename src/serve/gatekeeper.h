@@ -60,6 +60,9 @@ class Gatekeeper {
 Identity named_owner(const std::string& name);
 Identity owner_of_subject(const std::string& subject);
 
+// A key as the operator is shown it: the name of one whom the configuration names.
+std::string shown_owner(const std::string& key);
+
 // The value of WWW-Authenticate. `metadata` is the address of the protected resource's metadata, ""
 // if there is none.
 std::string challenge(const Refusal& refusal, const std::vector<std::string>& scopes,

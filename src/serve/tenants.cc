@@ -40,6 +40,13 @@ Task<> Tenants::retire(std::shared_ptr<Tenant> tenant) {
   co_await tenant->stop();
 }
 
+std::vector<std::string> Tenants::owners() const {
+  std::vector<std::string> owners;
+  owners.reserve(places_.size());
+  for (const auto& [owner, place] : places_) owners.push_back(owner);
+  return owners;
+}
+
 void Tenants::drain() {
   draining_ = true;
   for (const auto& [owner, place] : places_) place.tenant->drain();

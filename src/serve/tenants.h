@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/task_group.h"
@@ -43,6 +44,7 @@ class Tenants {
   std::shared_ptr<Tenant> of(const Identity& identity);
 
   size_t size() const { return places_.size(); }
+  std::vector<std::string> owners() const;  // their keys
 
   void drain();
 

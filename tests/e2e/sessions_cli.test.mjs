@@ -1,7 +1,7 @@
 // `belljar list|exec|logs|stop`: a person looks into the sandboxes of running servers.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
 import { belljar, cli, environment } from './lib/belljar.mjs';
+import { call, serve, tokenOf, tokens } from './lib/http.mjs';
 import { Server } from './lib/stdio.mjs';
 import { until } from './lib/wait.mjs';
 
@@ -71,6 +72,32 @@ describe('belljar list, exec and stop', () => {
     assert.equal(ports.length, 2);
     assert.ok(ports.includes(structuredContent.background.port));
     assert.match((await run('list')).stdout, new RegExp(`^${id} .* ${server.pid} +${ports.join(',')}$`, 'm'));
+  });
+
+  test('sandboxes of belljar serve are shown with their owners, and reached whoever has them', async (t) => {
+    const server = await serve(t, { toml: tokens('alice', 'bob'), args: ['--audit-log', join(runtime, 'audit')], env });
+    const ids = {};
+    for (const owner of ['alice', 'bob']) ids[owner] = (await call(server, tokenOf(owner), 'sandbox_initialize')).text;
+    const { code, stdout, stderr } = await run('list');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^ID +IMAGE +AGE +IDLE +RUNNING +SERVER +OWNER +PORTS\n/);
+    for (const [owner, id] of Object.entries(ids)) assert.match(stdout, new RegExp(`^${id} +node:lts-slim +\\d+ s +\\d+ s +0 +${server.pid} +${owner} +-$`, 'm'));
+    const listed = JSON.parse((await run('list', '--json')).stdout);
+    assert.deepEqual(listed.map(({ container_id, owner }) => [container_id, owner]).sort(), Object.entries(ids).map(([owner, id]) => [id, owner]).sort());
+
+    const stdio = await withSandbox(t); // of nobody in particular
+    assert.match((await run('list')).stdout, new RegExp(`^${stdio.id} .* ${stdio.server.pid} +- +-$`, 'm'));
+
+    await call(server, tokenOf('bob'), 'run_js', { container_id: ids.bob, code: "console.log('from bob'); setInterval(() => {}, 1000); (await import('node:http')).createServer().listen(process.env.PORT);", listenOnPort: 0 });
+    assert.match((await run('logs', ids.bob)).stdout, /from bob/);
+    assert.equal((await run('exec', ids.alice, '--', 'echo', 'hello')).stdout, 'hello\n');
+    const stopped = await run('stop', ids.alice);
+    assert.equal(stopped.code, 0, stopped.stderr);
+    assert.deepEqual((await call(server, tokenOf('alice'), 'sandbox_list')).structuredContent.sandboxes, []);
+    assert.equal((await call(server, tokenOf('bob'), 'sandbox_list')).structuredContent.sandboxes.length, 1);
+    const audited = readFileSync(join(runtime, 'audit'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    assert.deepEqual(audited.filter(({ owner, tool }) => owner === 'operator' && tool !== 'sandbox_list').map(({ tool, sandbox }) => [tool, sandbox]),
+      [['sandbox_logs', ids.bob], ['sandbox_exec', ids.alice], ['sandbox_stop', ids.alice]]);
   });
 
   test('a server without sandboxes has an empty list', async (t) => {
