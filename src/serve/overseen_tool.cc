@@ -22,6 +22,10 @@ bool contains(const Range& range, std::string_view word) {
   return std::find(std::begin(range), std::end(range), word) != std::end(range);
 }
 
+void add_to(json::object& fields, const json::object& more) {
+  for (const auto& field : more) fields[field.key()] = field.value();
+}
+
 std::string in_seconds(std::chrono::milliseconds time) {
   return fmt::format("{:.1f} s", Seconds(time).count());
 }
@@ -38,15 +42,15 @@ class OverseenTool final : public mcp::Tool {
 
   Task<mcp::ToolResult> call(json::object arguments, mcp::Call& call) override {
     const Activity::Hold hold{with_.calls};
-    Record record{
-        with_.clock.now(), {}, audit_arguments(arguments, with_.network), code_bytes(arguments)};
+    Record record{with_.clock.now(), {}, {}, code_bytes(arguments)};
+    if (with_.audit) record.audit = audit_arguments(arguments, with_.network);
     auto settled = co_await settle(perform(std::move(arguments), call, record));
     if (settled.error) {
       finish(record, outcome_of(settled.error));
       std::rethrow_exception(settled.error);
     }
     mcp::ToolResult& result = *settled.value;
-    for (auto& field : audit_result(result)) record.audit[field.key()] = field.value();
+    if (with_.audit) add_to(record.audit, audit_result(result));
     if (is_run_) with_.metrics.count("belljar_output_bytes_total", {}, output_bytes(result));
     finish(record, record.is_refused ? "refused" : outcome_of(result));
     co_return std::move(result);
