@@ -180,6 +180,12 @@ TEST(Gatekeeper, ChallengesAreThoseOfTheProtocol) {
             "Bearer error=\"insufficient_scope\", error_description=\"say '''hi'\", scope=\"a b\"");
 }
 
+TEST(Owners, AreShownByTheNamesThatTheOperatorGaveThem) {
+  EXPECT_EQ(shown_owner(named_owner("carol").owner), "carol");
+  EXPECT_EQ(shown_owner(owner_of_subject("carol").owner), "oauth:carol");
+  EXPECT_EQ(shown_owner(owner_of_subject("token:carol").owner), "oauth:token:carol");
+}
+
 TEST(Issuer, MustBeReachedSafely) {
   asio::io_context context;
   net::HttpClient client{net::HttpSettings{}};
