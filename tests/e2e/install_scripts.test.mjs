@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { cli } from './lib/belljar.mjs';
 import { connect, list } from './lib/packages_client.mjs';
 import { startTinyRegistry } from './lib/tiny_registry.mjs';
 
@@ -36,6 +37,18 @@ describe('an install script', () => {
       const result = await client.run(show('builder'), { builder: '1' });
       assert.match(result.text, /Cannot find module.*built\.js/);
     }
+  });
+
+  test('does not run for `belljar run` either, which says so before the program runs', async () => {
+    registry.add({ name: 'typed', manifest: { ...module_, scripts: { install: 'touch ran' } }, files: { 'index.js': '' } });
+    const run = (more, options = []) => cli(['run', ...options, '-d', 'typed@1', '-e', 'console.error("the program")'], { env: { npm_config_registry: registry.url, ...more } });
+    const { code, stdout, stderr } = await run({});
+    assert.match(stderr, /^belljar: the install script of typed did not run.*packages-allow-scripts=typed\nthe program\n$/m);
+    assert.deepEqual([code, stdout], [0, '']);
+    const json = await run({}, ['--json']);
+    assert.equal(JSON.parse(json.stdout).stderr, 'the program\n');
+    assert.match(json.stderr, /^belljar: the install script of typed did not run/m);
+    assert.doesNotMatch((await run({ BELLJAR_PACKAGES_ALLOW_SCRIPTS: 'typed' })).stderr, /did not run/);
   });
 
   test('that is allowed runs once, and what it made stays with the set', async (t) => {
