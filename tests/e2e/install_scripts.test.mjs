@@ -1,10 +1,13 @@
 // Install scripts run for packages that the operator allows, where they reach nothing, and for nobody else.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
-import { cli } from './lib/belljar.mjs';
+import { cli, packagesDirectory } from './lib/belljar.mjs';
 import { connect, list } from './lib/packages_client.mjs';
+import { processesWith } from './lib/proc.mjs';
 import { startTinyRegistry } from './lib/tiny_registry.mjs';
+import { until } from './lib/wait.mjs';
 
 const module_ = { type: 'module', main: 'index.js' };
 const show = (name) => `import value from '${name}'; console.log(JSON.stringify(value));`;
@@ -150,6 +153,36 @@ describe('an install script', () => {
     assert.equal(result.isError, true);
     assert.match(result.text, /ETIMEDOUT.*5000 ms.*running install scripts/);
   });
+});
+
+test('belljar killed while a script runs leaves nothing of it, and the next one builds the set', async (t) => {
+  // A shell goes on when somebody ends its sleep; the number is a word that nobody else has.
+  const pause = `sleep 99${process.pid}`;
+  registry.add({ name: 'slow', manifest: { ...module_, scripts: { install: `echo half > half.js; ${pause}; echo 'export default "whole";' > index.js` } }, files: { 'index.js': 'export default "half";\n' } });
+  const sleeping = () => processesWith(pause).filter(({ name }) => name === 'sleep');
+  const running = () => until('the script to run', () => sleeping()[0]);
+  const [layers, works] = ['layers', 'tmp'].map((name) => () => readdirSync(`${packagesDirectory}/${name}`).sort());
+  const allowed = { BELLJAR_PACKAGES_ALLOW_SCRIPTS: 'slow', npm_config_registry: registry.url, BELLJAR_PACKAGES_MAX_AGE: '3600' };
+  await (await open(t, 'slow')).run('1', { plain: '1' }); // whatever is there before, is there now
+  const [before, worksBefore] = [layers(), works()];
+
+  const doomed = await connect(allowed);
+  const lost = doomed.run('1', { slow: '1' }).catch((error) => error);
+  await running();
+  process.kill(doomed.pid, 'SIGKILL');
+  await lost;
+  await until('all that it started to end', () => processesWith(pause).length === 0);
+  assert.deepEqual(layers(), before, 'there is no half layer');
+  const left = works().filter((name) => !worksBefore.includes(name));
+  assert.equal(left.length, 1, 'what it worked on is there');
+
+  const next = await open(t, 'slow');
+  const result = next.run(show('slow'), { slow: '1' });
+  process.kill((await running()).pid, 'SIGTERM');
+  assert.equal((await result).stdout, '"whole"\n', (await result).text);
+  assert.equal((await result).install.cached, false);
+  assert.ok(!works().includes(left[0]), 'nothing is left of the one before');
+  assert.equal((await (await open(t, 'slow')).run(show('slow'), { slow: '1' })).install.cached, true);
 });
 
 test('a program whose package lacks its native code is told how that is allowed', async (t) => {
