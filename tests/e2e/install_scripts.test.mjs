@@ -128,13 +128,24 @@ describe('an install script', () => {
     assert.equal((await (await open(t)).run('console.log(1)', { broken: '1' })).stdout, '1\n');
   });
 
-  test('of an optional package may fail', async (t) => {
-    registry.add({ name: 'maybe', manifest: { ...module_, scripts: { install: 'echo not today; exit 1' } }, files: { 'index.js': 'export default 1;\n' } });
-    registry.add({ name: 'patient', manifest: { ...module_, optionalDependencies: { maybe: '1' }, scripts: { postinstall: 'echo done > done.txt' } }, files: { 'index.js': 'import fs from "node:fs"; export default fs.readFileSync(new URL("done.txt", import.meta.url), "utf8").trim();\n' } });
+  // As `npm install` leaves it: chain needs maybe, only is needed by nobody else, shared is; the lockfile names all of them.
+  test('of an optional package may fail, which removes it, those that need it and what only they need', async (t) => {
+    for (const name of ['only', 'shared']) registry.add({ name, manifest: module_, files: { 'index.js': '' } });
+    registry.add({ name: 'maybe', manifest: { ...module_, bin: 'index.js', dependencies: { only: '1', shared: '1' }, scripts: { install: 'echo not today; echo half > half.js; exit 1' } }, files: { 'index.js': 'export default 1;\n' } });
+    registry.add({ name: 'chain', manifest: { ...module_, dependencies: { maybe: '1' } }, files: { 'index.js': '' } });
+    registry.add({ name: 'patient', manifest: { ...module_, dependencies: { shared: '1' }, optionalDependencies: { chain: '1' }, scripts: { postinstall: 'echo done > done.txt' } }, files: { 'index.js': 'import fs from "node:fs"; export default fs.readFileSync(new URL("done.txt", import.meta.url), "utf8").trim();\n' } });
     const client = await open(t, 'patient,maybe');
     const result = await client.run(show('patient'), { patient: '1' });
     assert.equal(result.stdout, '"done"\n', result.text);
+    assert.match(result.telemetry.installOutput, /warning: optional packages were left out because their install scripts failed: node_modules\/maybe\n/);
     assert.match(result.telemetry.installOutput, /not today[^]*the install script of maybe failed/);
+    const look = `import fs from 'node:fs'; console.log([...fs.readdirSync('node_modules'), ...Object.keys(JSON.parse(fs.readFileSync('node_modules/.package-lock.json')).packages)].sort().join(' '));`;
+    const left = '.package-lock.json node_modules/patient node_modules/shared patient shared\n';
+    assert.equal((await client.run(look, { patient: '1' })).stdout, left);
+    assert.equal((await client.run(look, {}, { lockfile: result.install.lockfile.uri })).stdout, left);
+    assert.match((await client.read(result.install.lockfile.uri)).contents[0].text, /node_modules\/maybe/);
+    // Whoever does not allow the script has the package.
+    assert.match((await (await open(t, 'patient')).run(look, { patient: '1' })).stdout, / maybe .* only /);
   });
 
   test('of a package under another name is that of the package', async (t) => {
