@@ -239,7 +239,12 @@ void CommandLine::add_packages() {
   verify->footer(
       "Without SET all of them. Exit status 1 if one was damaged; it is built again when it is "
       "wanted.");
-  for (CLI::App* command : {show, add, rm, prune, verify}) add_settings(*command, flags);
+  for (CLI::App* command : {show, add, rm, prune, verify}) {
+    command->add_option("--owner", packages_options.owner,
+                        "packages of this owner of `belljar serve` (packages-per-owner): the name "
+                        "of a token, or oauth:SUBJECT");
+    add_settings(*command, flags);
+  }
 }
 
 void CommandLine::add_sessions() {

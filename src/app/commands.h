@@ -46,6 +46,7 @@ struct PackagesOptions {
   PackagesAction action = PackagesAction::list;
   std::vector<std::string> words;  // add: NAME[@VERSION]; remove, verify: how keys begin
   std::optional<uint64_t> disk;    // prune: to this size instead of the configured one
+  std::string owner;               // of `belljar serve`, as a person names them; "": everybody
   bool json = false;
 };
 

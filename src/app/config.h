@@ -28,7 +28,10 @@ struct Config {
   std::string data_dir;
   std::string packages_store = "main";
 
-  // Its directory beneath the data directory.
+  // Whose packages in that store, by the key of an owner of `belljar serve`; "": everybody's.
+  std::string packages_owner;
+
+  // The store's directory beneath the data directory.
   std::string packages_directory() const;
 
   log::Level log_level = log::Level::warning;

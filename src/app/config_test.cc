@@ -121,6 +121,12 @@ TEST_F(ConfigTest, AStoreOfPackagesIsANameAndADirectoryOfItsOwn) {
     EXPECT_NE(message_of({{"packages-store", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, PackagesAreEverybodysUnlessTheOperatorSaysOtherwise) {
+  EXPECT_FALSE(load_config({}, file_).config.serve.packages_per_owner);
+  EXPECT_TRUE(load_config({{"packages-per-owner", ""}}, file_).config.serve.packages_per_owner);
+  EXPECT_NE(message_of({{"packages-per-owner", "alice"}}, file_), "no error");
+}
+
 TEST_F(ConfigTest, ASwitchIsYesOrNo) {
   EXPECT_FALSE(load_config({}, file_).config.tools.packages.offline);
   for (const char* yes : {"", "yes", "true", "1"})

@@ -29,7 +29,8 @@ Task<> serve(const Config& config, Foundation foundation) {
   warn_of_settings(config);
   Wiring wiring{executor, config, std::move(foundation)};
   co_await require_features(wiring.driver(), config.require);
-  Offer offer{executor, wiring, config.tools, wiring.files()};
+  const OwnerParts parts{wiring.files(), wiring.packages()};
+  Offer offer{executor, wiring, config.tools, parts};
   mcp::StdioTransport transport{executor, offer.server()};
   TaskGroup tasks{executor};
   std::optional<mcp::SocketTransport> local;

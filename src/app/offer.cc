@@ -28,19 +28,18 @@ mcp::ServerInfo server_info() {
 }  // namespace
 
 Offer::Offer(const asio::any_io_executor& executor, Wiring& wiring, tools::Settings settings,
-             tools::FilesDirectory* files, const WrapTool& wrap, network::Previews* previews)
+             const OwnerParts& parts, const WrapTool& wrap)
     : server_{server_info()}, long_calls_{executor, wiring.clock()} {
   server_.use(long_calls_);
-  tools::Context context = wiring.context(settings, files);
-  context.previews = previews;
+  const tools::Context context = wiring.context(settings, parts);
   for (auto& tool : tools::make_tools(context)) {
     server_.add(wrap ? wrap(std::move(tool)) : std::move(tool));
   }
   server_.add(tools::make_script_prompt(settings));
-  tools::add_lockfile_resources(server_, wiring.packages());
-  if (files == nullptr) return;
-  watch_.emplace(executor, server_, files->shared);
-  tools::add_file_resources(server_, files->shared, *watch_);
+  tools::add_lockfile_resources(server_, parts.packages);
+  if (parts.files == nullptr) return;
+  watch_.emplace(executor, server_, parts.files->shared);
+  tools::add_file_resources(server_, parts.files->shared, *watch_);
 }
 
 Task<> Offer::stop() {

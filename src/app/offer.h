@@ -18,11 +18,9 @@ using WrapTool = std::function<std::unique_ptr<mcp::Tool>(std::unique_ptr<mcp::T
 // Everything that belljar offers to clients of one owner: tools, prompts, resources.
 class Offer {
  public:
-  // `files` is the owner's directory, nullptr for none. Each tool goes through `wrap`, if there is
-  // one. The wiring must outlive this.
+  // Each tool goes through `wrap`, if there is one. The wiring and the parts must outlive this.
   Offer(const asio::any_io_executor& executor, Wiring& wiring, tools::Settings settings,
-        tools::FilesDirectory* files, const WrapTool& wrap = nullptr,
-        network::Previews* previews = nullptr);
+        const OwnerParts& parts, const WrapTool& wrap = nullptr);
 
   mcp::Server& server() { return server_; }
 

@@ -108,7 +108,7 @@ std::unique_ptr<mcp::Tool> for_all_owners(std::unique_ptr<mcp::Tool> tool,
 OperatorServer::OperatorServer(Wiring& wiring, const tools::Settings& settings,
                                const serve::Oversight& oversight, const ListOwners& owners)
     : server_{mcp::ServerInfo{"belljar", kVersion, "belljar for its operator", ""}} {
-  const tools::Context context = wiring.context(settings, nullptr);
+  const tools::Context context = wiring.context(settings, OwnerParts{nullptr, wiring.packages()});
   for (auto& tool : tools::make_tools(context)) {
     if (std::ranges::find(kOffered, tool->info().name) == std::end(kOffered)) continue;
     auto for_all = for_all_owners(std::move(tool), wiring.sandboxes(), owners);

@@ -7,6 +7,8 @@
 #include "app/wiring.h"
 #include "base/bytes.h"
 #include "base/json.h"
+#include "packages/owner_stores.h"
+#include "serve/gatekeeper.h"
 #include "tools/npm_rebuild.h"
 
 namespace belljar::app {
@@ -158,11 +160,33 @@ Task<int> act(Wiring& wiring, const Config& config, PackagesOptions options) {
   fail(Code::internal, "there is no such action");
 }
 
+// The key of an owner whom somebody typed. Names of tokens have no colon.
+std::string owner_key(const std::string& typed) {
+  constexpr std::string_view kSubject = "oauth:";
+  return typed.starts_with(kSubject) ? serve::owner_of_subject(typed.substr(kSubject.size())).owner
+                                     : serve::named_owner(typed).owner;
+}
+
+// To list or clean what is not there is more likely a slip than meant.
+void check_owner(const Foundation& foundation, const Config& config,
+                 const PackagesOptions& options) {
+  const packages::OwnerStores stores{foundation.data_dir + "/" + config.packages_directory()};
+  if (options.action == PackagesAction::add || stores.contains(config.packages_owner)) return;
+  fail(Code::not_found,
+       "no packages are kept for the owner \"{}\" of `belljar serve`; it is the name of a token, "
+       "or oauth:SUBJECT, and packages-per-owner must be set",
+       options.owner);
+}
+
 }  // namespace
 
 int packages_command(const LoadedConfig& loaded, const PackagesOptions& options) {
   auto foundation = lay_foundation(loaded.config, LocalSocket::no);
   Config config = loaded.config;
+  if (!options.owner.empty()) {
+    config.packages_owner = owner_key(options.owner);
+    check_owner(foundation, config, options);
+  }
   config.spare_sandboxes = 0;  // there is no next call
   config.node_start = NodeStart::exec;
   std::function<Task<int>(Wiring&)> work = [&config, &options](Wiring& wiring) {

@@ -140,6 +140,7 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
     request.dependencies = std::move(dependencies);
     report.install = co_await tools::install_for_run(context, std::move(request), lease);
     times.install = watch.lap();
+    for (const std::string& warning : report.install->warnings) show_progress(warning);
   }
   Command command = tools::make_command(std::move(program), image, lease.source_slot());
   const RunLimits limits{report.timeout, config.tools.output_limit};

@@ -194,6 +194,10 @@ std::vector<Setting> make_rows() {
   rows.push_back(number("max-owners", Variables{"BELLJAR_MAX_OWNERS"},
                         "owners with access tokens who are served at one time", 1, 100'000, "",
                         &ServeConfig::max_owners));
+  rows.push_back(yes_or_no("packages-per-owner", Variables{"BELLJAR_PACKAGES_PER_OWNER"},
+                           "each owner has a store of packages of their own, as large as "
+                           "packages-disk says, instead of one for all",
+                           [](Config& c) -> bool& { return c.serve.packages_per_owner; }));
   rows.push_back(bytes("max-request", Variables{"BELLJAR_MAX_REQUEST"}, "the largest request",
                        16u << 10, [](Config& c) -> uint64_t& { return c.serve.max_request; }));
   rows.push_back(number("drain-timeout", Variables{"BELLJAR_DRAIN_TIMEOUT"},

@@ -30,6 +30,7 @@ struct ServeConfig {
   size_t owner_waiting = 256;
   std::chrono::seconds owner_run_seconds{0};
   size_t max_owners = 256;
+  bool packages_per_owner = false;
   uint64_t max_request = 4u << 20;
   std::chrono::seconds drain_timeout{30};
   std::string audit_log;

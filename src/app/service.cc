@@ -13,22 +13,25 @@ constexpr milliseconds kLastWords{1000};
 
 class OwnTenant final : public serve::Tenant {
  public:
+  // `own` is what the parts have for packages, unless they are everybody's.
   OwnTenant(const asio::any_io_executor& executor, Wiring& wiring, const Config& config,
-            tools::FilesDirectory* files, const serve::Identity& identity,
-            const serve::Oversight& oversight, network::Previews* previews)
+            std::unique_ptr<OwnPackages> own, const OwnerParts& parts,
+            const serve::Identity& identity, const serve::Oversight& oversight)
       : owner_{identity.owner},
         sandboxes_{wiring.sandboxes()},
-        offer_{executor,
-               wiring,
-               config.tools,
-               files,
+        own_packages_{std::move(own)},
+        offer_{executor, wiring, config.tools, parts,
                [&identity, &oversight](std::unique_ptr<mcp::Tool> tool) {
                  return serve::oversee(std::move(tool), identity.name, oversight);
-               },
-               previews},
-        endpoint_{executor, offer_.server(), owner_, options_of(config)} {}
+               }},
+        endpoint_{executor, offer_.server(), owner_, options_of(config)},
+        scrubbing_{executor} {}
 
-  Task<> handle(net::HttpExchange& exchange) override { return endpoint_.handle(exchange); }
+  Task<> handle(net::HttpExchange& exchange) override {
+    if (own_packages_ && scrubbing_.size() == 0)
+      scrubbing_.spawn("read packages again", own_packages_->sets.scrub());
+    return endpoint_.handle(exchange);
+  }
 
   bool is_idle() const override {
     return endpoint_.requests() == 0 && endpoint_.sessions() == 0 && offer_.long_calls() == 0 &&
@@ -40,6 +43,8 @@ class OwnTenant final : public serve::Tenant {
   Task<> stop() override {
     co_await endpoint_.stop();
     co_await offer_.stop();
+    co_await scrubbing_.stop();
+    if (own_packages_) co_await own_packages_->sets.stop();
   }
 
  private:
@@ -51,8 +56,10 @@ class OwnTenant final : public serve::Tenant {
 
   std::string owner_;
   Sandboxes& sandboxes_;
+  std::unique_ptr<OwnPackages> own_packages_;  // null: everybody's are used
   Offer offer_;
   mcp::HttpEndpoint endpoint_;
+  TaskGroup scrubbing_;
 };
 
 std::string host_of(const std::string& url) {
@@ -85,6 +92,7 @@ Service::Service(const asio::any_io_executor& executor, const Config& config, Wi
           queue_, budget_, metrics_, audit_, calls_, wiring.clock(), config.tools.network.text()},
       client_{parts.http},
       gatekeeper_{make_gatekeeper(std::move(parts.tokens))},
+      forgetting_{executor},
       tenants_{executor, wiring.clock(),
                [this](const serve::Identity& identity) { return make_tenant(identity); },
                config.serve.max_owners},
@@ -168,8 +176,20 @@ std::unique_ptr<serve::Tenant> Service::make_tenant(const serve::Identity& ident
   if (identity.is_named) files = wiring_.files_of_owner(identity.name);
   const bool is_only_owner = config_.serve.tokens.empty() && config_.serve.oauth_issuer.empty();
   if (is_only_owner) files = wiring_.files();
-  return std::make_unique<OwnTenant>(executor_, wiring_, config_, files, identity, oversight_,
-                                     previews_ ? &*previews_ : nullptr);
+  std::unique_ptr<OwnPackages> own;
+  if (config_.serve.packages_per_owner) own = wiring_.packages_of_owner(identity.owner);
+  if (own && !identity.is_named) forget_packages();
+  const OwnerParts parts{files, own ? own->sets : wiring_.packages(),
+                         previews_ ? &*previews_ : nullptr};
+  return std::make_unique<OwnTenant>(executor_, wiring_, config_, std::move(own), parts, identity,
+                                     oversight_);
+}
+
+// As many stay as can be in use at one time.
+void Service::forget_packages() {
+  const size_t named = std::max<size_t>(config_.serve.tokens.size(), 1);
+  forgetting_.spawn("remove packages of owners who came longest ago",
+                    wiring_.forget_packages_of_owners(named + config_.serve.max_owners));
 }
 
 void Service::describe_metrics() {
@@ -193,6 +213,7 @@ void Service::describe_metrics() {
 void Service::start() {
   if (preview_listener_) listening_.spawn("serve previews", preview_listener_->run());
   listening_.spawn("serve HTTP", listener_.run());
+  if (config_.serve.packages_per_owner) forget_packages();
   audit_.add(json::object{{"event", "start"}});
 }
 
@@ -210,6 +231,7 @@ Task<> Service::stop() {
   if (calls_.count() == 0) co_await with_timeout(kLastWords, listening_.finish());
   co_await listening_.stop();
   co_await tenants_.stop();
+  co_await forgetting_.stop();
   if (issuer_) co_await issuer_->stop();
   audit_.add(json::object{{"event", "stop"}});
 }

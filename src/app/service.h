@@ -43,6 +43,7 @@ class Service {
 
  private:
   std::unique_ptr<serve::Tenant> make_tenant(const serve::Identity& identity);
+  void forget_packages();
   serve::Gatekeeper make_gatekeeper(serve::BearerTokens tokens);
   serve::FrontOptions front_options(const ServeParts& parts) const;
   void describe_metrics();
@@ -63,6 +64,7 @@ class Service {
   net::HttpClient client_;
   std::optional<serve::Issuer> issuer_;
   serve::Gatekeeper gatekeeper_;
+  TaskGroup forgetting_;
   serve::Tenants tenants_;
   OperatorServer operator_;
   serve::Front front_;

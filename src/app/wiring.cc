@@ -17,10 +17,15 @@ linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
   return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
 }
 
+std::string packages_path(const Foundation& foundation, const Config& config) {
+  return foundation.data_dir + "/" + config.packages_directory();
+}
+
 }  // namespace
 
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation)
-    : foundation_{std::move(foundation)},
+    : executor_{executor},
+      foundation_{std::move(foundation)},
       limits_{config.tools.default_limits},
       driver_{std::make_unique<linux_driver::LinuxDriver>(
           executor, std::move(foundation_.launcher), ahead_of(config),
@@ -28,18 +33,38 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
       outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       runtimes_{foundation_.data_dir, *foundation_.registry},
-      packages_{
-          executor,
-          *foundation_.registry,
-          clock_,
-          foundation_.data_dir + "/" + config.packages_directory(),
-          config.tools.packages,
-          [this](std::string name) { return packages::near_names(registry(), std::move(name)); }} {}
+      package_rules_{config.tools.packages},
+      owner_stores_{packages_path(foundation_, config)},
+      store_{config.packages_owner.empty()
+                 ? packages::OwnerStore{packages_path(foundation_, config), Fd{}}
+                 : owner_stores_.open(config.packages_owner)},
+      packages_{make_packages(store_.path)} {}
 
 Wiring::~Wiring() = default;
 
 bool Wiring::is_alive() const {
   return driver_->is_alive();
+}
+
+packages::PackageSets Wiring::make_packages(const std::string& directory) {
+  return {executor_,
+          *foundation_.registry,
+          clock_,
+          directory,
+          package_rules_,
+          [this](std::string name) { return packages::near_names(registry(), std::move(name)); }};
+}
+
+std::unique_ptr<OwnPackages> Wiring::packages_of_owner(const std::string& owner) {
+  packages::OwnerStore store = owner_stores_.open(owner);
+  const std::string path = store.path;
+  // make_unique() would move the sets, which stay where they are.
+  return std::unique_ptr<OwnPackages>{new OwnPackages{std::move(store), make_packages(path)}};
+}
+
+Task<> Wiring::forget_packages_of_owners(size_t most) {
+  const size_t removed = co_await owner_stores_.remove_oldest(most);
+  if (removed > 0) log::info("packages of {} owners were removed, who came longest ago", removed);
 }
 
 Driver& Wiring::driver() {
@@ -72,9 +97,10 @@ tools::FilesDirectory* Wiring::files_of_owner(const std::string& name) {
   return at != foundation_.files_of_owners.end() ? at->second.get() : nullptr;
 }
 
-tools::Context Wiring::context(tools::Settings settings, tools::FilesDirectory* files) {
+tools::Context Wiring::context(tools::Settings settings, const OwnerParts& parts) {
   settings.downloads_dir = foundation_.data_dir + "/downloads";
-  return {sandboxes_, *this, registry(), packages_, outside_, clock_, files, std::move(settings)};
+  return {sandboxes_, *this,       registry(),          parts.packages, outside_,
+          clock_,     parts.files, std::move(settings), parts.previews};
 }
 
 Task<> Wiring::shut_down() {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "drivers/linux/copy_verdicts.h"
 #include "network/outside.h"
+#include "packages/owner_stores.h"
 #include "runtime/runtimes.h"
 #include "sandbox/driver.h"
 #include "sandbox/sandboxes.h"
@@ -24,6 +25,19 @@ namespace belljar::app {
 struct CopiesOfNode {
   std::string version;
   linux_driver::CopyVerdict verdict;
+};
+
+// Packages that one owner has for themselves.
+struct OwnPackages {
+  packages::OwnerStore store;
+  packages::PackageSets sets;  // to be stopped before destruction
+};
+
+// What differs from one owner to the next.
+struct OwnerParts {
+  tools::FilesDirectory* files;  // that programs share with their owner; nullptr: none
+  packages::PackageSets& packages;
+  network::Previews* previews = nullptr;  // nullptr: there are none
 };
 
 enum class TryCopies { now, no };  // no: only what is known is told
@@ -47,10 +61,17 @@ class Wiring final : public tools::Images {
   packages::Registry& registry() { return *foundation_.registry; }
   packages::PackageSets& packages() { return packages_; }
 
-  // What tools work with, under these settings; `files` is the directory that programs share with
-  // their owner, nullptr for none.
-  tools::Context context(tools::Settings settings, tools::FilesDirectory* files);
-  tools::Context context(tools::Settings settings) { return context(std::move(settings), files()); }
+  // Those of one owner of `belljar serve`, by their key. This must outlive them.
+  std::unique_ptr<OwnPackages> packages_of_owner(const std::string& owner);
+
+  // Removes those of owners who did not come for longest, until there are no more than `most`.
+  Task<> forget_packages_of_owners(size_t most);
+
+  // What tools work with, under these settings.
+  tools::Context context(tools::Settings settings, const OwnerParts& parts);
+  tools::Context context(tools::Settings settings) {
+    return context(std::move(settings), OwnerParts{files(), packages_});
+  }
 
   // Removes what killed installations left. For the background.
   Task<> tidy() { return runtimes_.tidy(); }
@@ -62,6 +83,9 @@ class Wiring final : public tools::Images {
   Task<> shut_down();
 
  private:
+  packages::PackageSets make_packages(const std::string& directory);
+
+  asio::any_io_executor executor_;
   SystemClock clock_;
   Foundation foundation_;
   Limits limits_;  // of a sandbox, if a call does not say
@@ -69,6 +93,9 @@ class Wiring final : public tools::Images {
   network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;
+  packages::PackageRules package_rules_;
+  packages::OwnerStores owner_stores_;
+  packages::OwnerStore store_;  // that of packages_
   packages::PackageSets packages_;
 };
 

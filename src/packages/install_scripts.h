@@ -15,7 +15,7 @@ namespace belljar::packages {
 // The packages of a tree whose install scripts are to run, by their paths ("node_modules/a").
 struct ScriptPlan {
   std::vector<std::string> required;
-  std::vector<std::string> optional;  // if one of these fails, the tree is whole nevertheless
+  std::vector<std::string> optional;  // if one of these fails, the tree is whole without it
 
   bool empty() const { return required.empty() && optional.empty(); }
 };
@@ -29,14 +29,21 @@ struct ScriptWork {
   std::function<void(int node_modules)> collect;
 };
 
+// How scripts ended.
+struct ScriptOutcome {
+  std::string output;               // that they printed
+  std::vector<std::string> failed;  // paths of optional packages
+};
+
 // Runs install scripts where they can do no harm, in the order and with the surroundings that npm
-// gives them: what they printed. Error if a required one fails.
-using RunScripts = std::function<Task<std::string>(ScriptWork work, InstallProgress progress)>;
+// gives them. Error if a required one fails.
+using RunScripts = std::function<Task<ScriptOutcome>(ScriptWork work, InstallProgress progress)>;
 
 // What is to be known of scripts that have run.
 struct ScriptReport {
   std::string output;
   std::vector<std::string> left_out;  // of what they made, and why
+  std::vector<std::string> failed;    // paths of optional packages that are not there therefore
 };
 
 // What may run, and how. With nothing in it, nothing runs.

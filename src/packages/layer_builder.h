@@ -17,6 +17,7 @@ struct LayerRecipe {
   LayerTarget target;
   int64_t resolved_at = 0;  // seconds since 1970
   ScriptRules scripts = {};
+  std::vector<std::string> failed = {};  // paths of optional packages that could not be built
 };
 
 struct LayerPlan;

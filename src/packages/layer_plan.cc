@@ -33,7 +33,8 @@ std::string within(std::string_view path) {
 class Planner {
  public:
   Planner(const StoreDirectory& store, const LayerRecipe& recipe)
-      : store_{store}, wanted_{wanted_packages(recipe.lockfile, recipe.target.platform)} {
+      : store_{store},
+        wanted_{wanted_packages(recipe.lockfile, recipe.target.platform, recipe.failed)} {
     for (const Package package : wanted_) {
       if (!package->in_bundle) own_places_.insert(package->path);
       for (const auto& [command, file] : package->bin)

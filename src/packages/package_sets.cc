@@ -74,6 +74,10 @@ struct PackageSets::Notes {
   void add_to(FoundSet& found) const {
     found.warnings = warnings;
     found.script_output = scripts->output;
+    if (!scripts->failed.empty())
+      found.warnings.push_back(
+          fmt::format("optional packages were left out because their install scripts failed: {}",
+                      fmt::join(scripts->failed, ", ")));
     if (!scripts->left_out.empty())
       found.warnings.push_back("of what install scripts made this was left out: " +
                                fmt::format("{}", fmt::join(scripts->left_out, "; ")));

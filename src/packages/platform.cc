@@ -153,10 +153,13 @@ bool suits(const LockedPackage& package, const Platform& platform) {
          is_on_list(platform.libc, package.libc);
 }
 
-std::vector<Package> wanted_packages(const Lockfile& lockfile, const Platform& platform) {
+std::vector<Package> wanted_packages(const Lockfile& lockfile, const Platform& platform,
+                                     const std::vector<std::string>& failed) {
   std::set<Package> gone;
   for (const LockedPackage& package : lockfile.packages) {
-    if (suits(package, platform)) continue;
+    const bool has_failed =
+        package.optional && std::find(failed.begin(), failed.end(), package.path) != failed.end();
+    if (!has_failed && suits(package, platform)) continue;
     if (!package.optional)
       fail(Code::unavailable, "{} {} is only for {}; this is os {}, cpu {}, libc {}", package.name,
            package.version, for_which(package), platform.os, platform.cpu, platform.libc);

@@ -22,9 +22,10 @@ struct Platform {
 bool suits(const LockedPackage& package, const Platform& platform);
 
 // The packages of the tree that npm would put on the disk there, sorted by path: all but optional
-// ones for other platforms, those that need one of these, and what only they need.
-// Error{unavailable} if one that is not optional is for another platform.
+// ones for other platforms and those at the paths that `failed`, those that need one of these, and
+// what only they need. Error{unavailable} if one that is not optional is for another platform.
 std::vector<const LockedPackage*> wanted_packages(const Lockfile& lockfile,
-                                                  const Platform& platform);
+                                                  const Platform& platform,
+                                                  const std::vector<std::string>& failed = {});
 
 }  // namespace belljar::packages

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // Layers with scripts that are functions of the test.
 class ScriptedLayerTest : public StoreTest {
@@ -22,7 +23,7 @@ class ScriptedLayerTest : public StoreTest {
   using Script = std::function<void(const fs::path& node_modules)>;
 
   // As a sandbox does: the scripts get a tree of their own.
-  Task<std::string> run_scripts(ScriptWork work, InstallProgress) {
+  Task<ScriptOutcome> run_scripts(ScriptWork work, InstallProgress) {
     plan_ = work.plan;
     const std::string handle = fmt::format("/proc/self/fd/{}", work.directories->front().get());
     const TestDirectory place;
@@ -33,7 +34,7 @@ class ScriptedLayerTest : public StoreTest {
     const Fd changed = open_directory(tree);
     auto collect = [&work, &changed] { work.collect(changed.get()); };
     co_await run_blocking(collect);
-    co_return "printed";
+    co_return ScriptOutcome{"printed", failed_};
   }
 
   void make(char digit, const Lockfile& lockfile, std::vector<std::string> allowed) {
@@ -62,6 +63,7 @@ class ScriptedLayerTest : public StoreTest {
 
   Script script_ = [](const fs::path&) {};
   ScriptPlan plan_;
+  std::vector<std::string> failed_;  // what is said of the scripts
   std::shared_ptr<ScriptReport> report_ = std::make_shared<ScriptReport>();
 };
 
@@ -173,6 +175,44 @@ TEST_F(ScriptedLayerTest, IsNotMadeIfAScriptFails) {
   const Lockfile lockfile = one_package();
   EXPECT_THROW(make('1', lockfile, {"a"}), Error);
   EXPECT_FALSE(await(stores_->layers.open(key('1'))));
+}
+
+TEST_F(ScriptedLayerTest, LacksOptionalPackagesWhoseScriptsFailed) {
+  // a -?> chain -> broken -> only; broken -> shared, a -> shared. Commands of all.
+  Lockfile lockfile;
+  const auto add = [this, &lockfile](const std::string& path, const std::string& more) {
+    const std::string name{folder_name(path)};
+    lock(lockfile, "node_modules/" + path, publish_scripts(name, R"({"scripts":{"install":"x"}})"),
+         fmt::format(R"(,"bin":{{"{}":"index.js"}}{})", name, more));
+  };
+  constexpr const char* kOptional = R"(,"optional":true)";
+  add("a", R"(,"dependencies":{"shared":"1"},"optionalDependencies":{"chain":"1"})");
+  add("chain", fmt::format(R"({},"dependencies":{{"broken":"1"}})", kOptional));
+  add("broken", fmt::format(R"({},"dependencies":{{"only":"1","shared":"1"}})", kOptional));
+  add("broken/node_modules/inner", kOptional);
+  add("only", kOptional);
+  add("shared", "");
+  lockfile.dependencies = {{"a", "1"}};
+  failed_ = {"node_modules/broken"};
+  script_ = [](const fs::path& tree) {
+    write(tree / "broken/half.node", "half");
+    fs::create_symlink("half.node", tree / "broken/link");
+    write(tree / "shared/made.node", "made");
+    write(tree / "brokenly/made.node", "made");
+  };
+  make('1', lockfile, {"broken", "shared"});
+  const auto layer = await(stores_->layers.open(key('1')));
+  const std::string place = layer_path('1');
+  EXPECT_THAT(names_in(place), testing::UnorderedElementsAre("a", "shared", "brokenly", ".bin",
+                                                             ".package-lock.json"));
+  EXPECT_EQ(read_file(place + "shared/made.node"), "made");
+  EXPECT_THAT(names_in(place + ".bin"), testing::UnorderedElementsAre("a", "shared"));
+  EXPECT_THAT(read_file(place + ".package-lock.json"), Not(HasSubstr("node_modules/only")));
+  EXPECT_EQ(layer->info->package_count, 2u);
+  EXPECT_EQ(*layer->lockfile, lockfile.serialize()) << "as npm, which may try again elsewhere";
+  EXPECT_THAT(report_->failed, ElementsAre("node_modules/broken"));
+  restart();
+  EXPECT_EQ(await(stores_->layers.verify(key('1'))), "");
 }
 
 TEST_F(ScriptedLayerTest, PlansWhatIsAllowedAndHasScripts) {

@@ -33,6 +33,15 @@ bool is_same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+constexpr const char* kReading = "read what the install scripts have left";
+
+// Whether programs that still run, or have left a trap, may be why a call failed. Everything else
+// is this machine's trouble: what it hides must not be taken for removed.
+bool may_be_their_doing(int error) {
+  constexpr std::array kTheirs{ENOENT, ENOTDIR, ELOOP, EACCES, EPERM, EXDEV, EAGAIN, ENXIO, ESTALE};
+  return std::find(kTheirs.begin(), kTheirs.end(), error) != kTheirs.end();
+}
+
 class Collector {
  public:
   Collector(int original, const TreeManifest& manifest, int contents, const ChangeLimits& limits)
@@ -69,14 +78,21 @@ class Collector {
   void walk(Fd directory, const std::string& path, size_t depth) {
     const int fd = directory.get();
     const std::unique_ptr<DIR, int (*)(DIR*)> names{::fdopendir(fd), &::closedir};
-    if (!names) return leave_out(path, "cannot be read");
+    if (!names) fail_errno(errno, kReading);
     directory.release();
-    while (const dirent* entry = ::readdir(names.get())) {  // NOLINT(concurrency-mt-unsafe)
+    while (const dirent* entry = next(names.get())) {
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
       look_at(fd, entry->d_name, path.empty() ? std::string{name} : path + "/" + entry->d_name,
               depth);
     }
+  }
+
+  static const dirent* next(DIR* names) {
+    errno = 0;
+    const dirent* entry = ::readdir(names);  // NOLINT(concurrency-mt-unsafe)
+    if (entry == nullptr && errno != 0) fail_errno(errno, kReading);
+    return entry;
   }
 
   void look_at(int directory, const char* name, const std::string& path, size_t depth) {
@@ -87,11 +103,11 @@ class Collector {
     if (!is_plain(path) || path.size() > kLongestPath)
       return leave_out(path, "has a name that is not kept");
     struct stat found {};
-    if (::fstatat(directory, name, &found, kLook) != 0) return;  // it has just been removed
+    if (::fstatat(directory, name, &found, kLook) != 0) return cannot_read(path);
     if (S_ISDIR(found.st_mode)) {
       if (depth >= kDeepest) return leave_out(path, "is too deep");
       Fd inner{open_beneath(directory, name, O_RDONLY | O_DIRECTORY)};
-      return inner ? walk(std::move(inner), path, depth + 1) : leave_out(path, "cannot be read");
+      return inner ? walk(std::move(inner), path, depth + 1) : cannot_read(path);
     }
     if (S_ISLNK(found.st_mode)) return take_link(directory, name, path);
     if (!S_ISREG(found.st_mode)) return leave_out(path, "is neither file, directory nor link");
@@ -114,7 +130,7 @@ class Collector {
   void take_link(int directory, const char* name, const std::string& path) {
     std::string target(kLongestPath + 1, '\0');
     const ssize_t length = ::readlinkat(directory, name, target.data(), target.size());
-    if (length <= 0) return;
+    if (length < 0) return cannot_read(path);
     target.resize(static_cast<size_t>(length));
     const auto known = links_.find(path);
     if (known != links_.end() && known->second->target == target) {
@@ -128,9 +144,10 @@ class Collector {
 
   void take_file(int directory, const char* name, const std::string& path) {
     const Fd file{open_beneath(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY)};
+    if (!file) return cannot_read(path);
     struct stat opened {};
-    if (!file || ::fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode))
-      return leave_out(path, "cannot be read");
+    sys(::fstat(file.get(), &opened), kReading);
+    if (!S_ISREG(opened.st_mode)) return leave_out(path, "is no file any more");
     if (static_cast<uint64_t>(opened.st_size) > limits_.bytes - bytes_)
       fail_size();  // perhaps of holes
     UnpackedFile taken{path, 0, "", (opened.st_mode & 0111) != 0};
@@ -157,7 +174,7 @@ class Collector {
     while (true) {
       const ssize_t count = ::read(from, buffer_.data(), buffer_.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail_errno(errno, "read what the install scripts have left");
+      if (count < 0) fail_errno(errno, kReading);
       if (count == 0) break;
       std::string_view piece{buffer_.data(), static_cast<size_t>(count)};
       if (piece.size() > limits_.bytes - bytes_) fail_size();
@@ -174,6 +191,13 @@ class Collector {
   [[noreturn]] void fail_size() const {
     fail(Code::exhausted, "the install scripts made files of more than {}",
          format_bytes(limits_.bytes));
+  }
+
+  // To be called right after the call that failed.
+  void cannot_read(const std::string& path) {
+    const int error = errno;
+    if (!may_be_their_doing(error)) fail_errno(error, kReading);
+    if (error != ENOENT) leave_out(path, "cannot be read");  // else it has just been removed
   }
 
   void leave_out(const std::string& path, std::string_view why) {

@@ -36,7 +36,8 @@ struct ChangeLimits {
 //   `manifest`   of the original
 //   `contents`   an empty directory: content of the files is copied there, named by their number
 //
-// Error{exhausted} if there is more than the limits allow. Blocks.
+// Error{exhausted} if there is more than the limits allow, and what else keeps us from reading it
+// all. Blocks.
 TreeChanges collect_changes(int changed, int original, const TreeManifest& manifest, int contents,
                             const ChangeLimits& limits);
 

@@ -91,6 +91,7 @@ Task<InstallReport> install_dependencies(const InstallContext& context, InstallR
   report.lockfile = layer->info->lockfile_sha256;
   report.time = std::chrono::duration_cast<milliseconds>(context.clock.now() - begin);
   report.output = describe(*found.value, report.time);
+  report.warnings = std::move(found.value->warnings);
   co_return report;
 }
 

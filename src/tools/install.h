@@ -33,9 +33,10 @@ struct InstallRequest {
 
 struct InstallReport {
   milliseconds time{0};
-  size_t packages = 0;        // that the program can use, those that others need included
-  bool cached = false;        // nothing had to be resolved, fetched or built
-  std::string output;         // in words
+  size_t packages = 0;  // that the program can use, those that others need included
+  bool cached = false;  // nothing had to be resolved, fetched or built
+  std::string output;   // in words, the warnings and what install scripts printed included
+  std::vector<std::string> warnings = {};
   std::string lockfile = {};  // the SHA-256 of its text; see PackageSets::lockfile()
 };
 

@@ -103,12 +103,13 @@ Command rebuild_command(const Image& image, const std::vector<packages::Dependen
   return command;
 }
 
-Task<std::string> run_install_scripts(NpmContext context, ScriptWork work,
-                                      packages::InstallProgress progress) {
+Task<packages::ScriptOutcome> run_install_scripts(NpmContext context, ScriptWork work,
+                                                  packages::InstallProgress progress) {
   const SandboxSpec spec = install_spec(context.spec);
   Lease place = co_await context.sandboxes.create_ephemeral(context.owner, spec);
   co_await place.mount_packages(work.directories);
   Tail tail;
+  packages::ScriptOutcome outcome;
   const std::vector<std::string>& required = work.plan.required;
   if (progress) progress("running install scripts");
   if (!required.empty()) {
@@ -122,16 +123,18 @@ Task<std::string> run_install_scripts(NpmContext context, ScriptWork work,
   for (const std::string& path : work.plan.optional) {
     const std::vector<std::string> one{path};
     const RunResult result = co_await rebuild(place, work, one, context.timeout, tail);
-    if (!result.outcome.ok())
-      tail.add(fmt::format("\n{}: {}\n", path,
-                           explain_script(result, one, spec, context.timeout).what()));
+    if (result.outcome.ok()) continue;
+    tail.add(fmt::format("\n{} is optional and was left out: {}\n", path,
+                         explain_script(result, one, spec, context.timeout).what()));
+    outcome.failed.push_back(path);
   }
   const Fd tree = open_node_modules(place);
   if (!tree) fail(Code::unavailable, "the packages are gone after their install scripts ran");
   auto collect = [&work, &tree] { work.collect(tree.get()); };
   co_await run_blocking(std::move(collect));
   log::debug("install scripts of {} ran", fmt::join(required, ", "));
-  co_return tail.shown();
+  outcome.output = tail.shown();
+  co_return outcome;
 }
 
 packages::PackageSets::Npm npm_in_sandbox(const NpmContext& context) {

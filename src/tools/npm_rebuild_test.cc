@@ -66,8 +66,10 @@ Task<> run_an_optional_one(World& world) {
   Scripts scripts{world};
   scripts.work.plan.optional = {"node_modules/@a/b"};
   const packages::InstallProgress silent;
-  const std::string printed = co_await run_install_scripts(scripts.context, scripts.work, silent);
-  EXPECT_THAT(printed, HasSubstr("the install script of @a/b failed"));
+  const packages::ScriptOutcome outcome =
+      co_await run_install_scripts(scripts.context, scripts.work, silent);
+  EXPECT_THAT(outcome.output, HasSubstr("the install script of @a/b failed"));
+  EXPECT_THAT(outcome.failed, testing::ElementsAre("node_modules/@a/b"));
   EXPECT_EQ(scripts.found, "text") << "what there is, is taken over";
   const SandboxSpec& used = world.driver.specs().at(0);
   EXPECT_EQ(used.network, Network::none);

@@ -1,9 +1,13 @@
 // Install scripts run for packages that the operator allows, where they reach nothing, and for nobody else.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
+import { cli, packagesDirectory } from './lib/belljar.mjs';
 import { connect, list } from './lib/packages_client.mjs';
+import { processesWith } from './lib/proc.mjs';
 import { startTinyRegistry } from './lib/tiny_registry.mjs';
+import { until } from './lib/wait.mjs';
 
 const module_ = { type: 'module', main: 'index.js' };
 const show = (name) => `import value from '${name}'; console.log(JSON.stringify(value));`;
@@ -36,6 +40,18 @@ describe('an install script', () => {
       const result = await client.run(show('builder'), { builder: '1' });
       assert.match(result.text, /Cannot find module.*built\.js/);
     }
+  });
+
+  test('does not run for `belljar run` either, which says so before the program runs', async () => {
+    registry.add({ name: 'typed', manifest: { ...module_, scripts: { install: 'touch ran' } }, files: { 'index.js': '' } });
+    const run = (more, options = []) => cli(['run', ...options, '-d', 'typed@1', '-e', 'console.error("the program")'], { env: { npm_config_registry: registry.url, ...more } });
+    const { code, stdout, stderr } = await run({});
+    assert.match(stderr, /^belljar: the install script of typed did not run.*packages-allow-scripts=typed\nthe program\n$/m);
+    assert.deepEqual([code, stdout], [0, '']);
+    const json = await run({}, ['--json']);
+    assert.equal(JSON.parse(json.stdout).stderr, 'the program\n');
+    assert.match(json.stderr, /^belljar: the install script of typed did not run/m);
+    assert.doesNotMatch((await run({ BELLJAR_PACKAGES_ALLOW_SCRIPTS: 'typed' })).stderr, /did not run/);
   });
 
   test('that is allowed runs once, and what it made stays with the set', async (t) => {
@@ -112,13 +128,24 @@ describe('an install script', () => {
     assert.equal((await (await open(t)).run('console.log(1)', { broken: '1' })).stdout, '1\n');
   });
 
-  test('of an optional package may fail', async (t) => {
-    registry.add({ name: 'maybe', manifest: { ...module_, scripts: { install: 'echo not today; exit 1' } }, files: { 'index.js': 'export default 1;\n' } });
-    registry.add({ name: 'patient', manifest: { ...module_, optionalDependencies: { maybe: '1' }, scripts: { postinstall: 'echo done > done.txt' } }, files: { 'index.js': 'import fs from "node:fs"; export default fs.readFileSync(new URL("done.txt", import.meta.url), "utf8").trim();\n' } });
+  // As `npm install` leaves it: chain needs maybe, only is needed by nobody else, shared is; the lockfile names all of them.
+  test('of an optional package may fail, which removes it, those that need it and what only they need', async (t) => {
+    for (const name of ['only', 'shared']) registry.add({ name, manifest: module_, files: { 'index.js': '' } });
+    registry.add({ name: 'maybe', manifest: { ...module_, bin: 'index.js', dependencies: { only: '1', shared: '1' }, scripts: { install: 'echo not today; echo half > half.js; exit 1' } }, files: { 'index.js': 'export default 1;\n' } });
+    registry.add({ name: 'chain', manifest: { ...module_, dependencies: { maybe: '1' } }, files: { 'index.js': '' } });
+    registry.add({ name: 'patient', manifest: { ...module_, dependencies: { shared: '1' }, optionalDependencies: { chain: '1' }, scripts: { postinstall: 'echo done > done.txt' } }, files: { 'index.js': 'import fs from "node:fs"; export default fs.readFileSync(new URL("done.txt", import.meta.url), "utf8").trim();\n' } });
     const client = await open(t, 'patient,maybe');
     const result = await client.run(show('patient'), { patient: '1' });
     assert.equal(result.stdout, '"done"\n', result.text);
+    assert.match(result.telemetry.installOutput, /warning: optional packages were left out because their install scripts failed: node_modules\/maybe\n/);
     assert.match(result.telemetry.installOutput, /not today[^]*the install script of maybe failed/);
+    const look = `import fs from 'node:fs'; console.log([...fs.readdirSync('node_modules'), ...Object.keys(JSON.parse(fs.readFileSync('node_modules/.package-lock.json')).packages)].sort().join(' '));`;
+    const left = '.package-lock.json node_modules/patient node_modules/shared patient shared\n';
+    assert.equal((await client.run(look, { patient: '1' })).stdout, left);
+    assert.equal((await client.run(look, {}, { lockfile: result.install.lockfile.uri })).stdout, left);
+    assert.match((await client.read(result.install.lockfile.uri)).contents[0].text, /node_modules\/maybe/);
+    // Whoever does not allow the script has the package.
+    assert.match((await (await open(t, 'patient')).run(look, { patient: '1' })).stdout, / maybe .* only /);
   });
 
   test('of a package under another name is that of the package', async (t) => {
@@ -137,6 +164,36 @@ describe('an install script', () => {
     assert.equal(result.isError, true);
     assert.match(result.text, /ETIMEDOUT.*5000 ms.*running install scripts/);
   });
+});
+
+test('belljar killed while a script runs leaves nothing of it, and the next one builds the set', async (t) => {
+  // A shell goes on when somebody ends its sleep; the number is a word that nobody else has.
+  const pause = `sleep 99${process.pid}`;
+  registry.add({ name: 'slow', manifest: { ...module_, scripts: { install: `echo half > half.js; ${pause}; echo 'export default "whole";' > index.js` } }, files: { 'index.js': 'export default "half";\n' } });
+  const sleeping = () => processesWith(pause).filter(({ name }) => name === 'sleep');
+  const running = () => until('the script to run', () => sleeping()[0]);
+  const [layers, works] = ['layers', 'tmp'].map((name) => () => readdirSync(`${packagesDirectory}/${name}`).sort());
+  const allowed = { BELLJAR_PACKAGES_ALLOW_SCRIPTS: 'slow', npm_config_registry: registry.url, BELLJAR_PACKAGES_MAX_AGE: '3600' };
+  await (await open(t, 'slow')).run('1', { plain: '1' }); // whatever is there before, is there now
+  const [before, worksBefore] = [layers(), works()];
+
+  const doomed = await connect(allowed);
+  const lost = doomed.run('1', { slow: '1' }).catch((error) => error);
+  await running();
+  process.kill(doomed.pid, 'SIGKILL');
+  await lost;
+  await until('all that it started to end', () => processesWith(pause).length === 0);
+  assert.deepEqual(layers(), before, 'there is no half layer');
+  const left = works().filter((name) => !worksBefore.includes(name));
+  assert.equal(left.length, 1, 'what it worked on is there');
+
+  const next = await open(t, 'slow');
+  const result = next.run(show('slow'), { slow: '1' });
+  process.kill((await running()).pid, 'SIGTERM');
+  assert.equal((await result).stdout, '"whole"\n', (await result).text);
+  assert.equal((await result).install.cached, false);
+  assert.ok(!works().includes(left[0]), 'nothing is left of the one before');
+  assert.equal((await (await open(t, 'slow')).run(show('slow'), { slow: '1' })).install.cached, true);
 });
 
 test('a program whose package lacks its native code is told how that is allowed', async (t) => {

@@ -13,7 +13,7 @@ import { Plan } from './lib/plan.mjs';
 import { forest, play } from './lib/scenario.mjs';
 
 // What CI has time for. A zygote takes as long to start as some lives of a server without one.
-const sampleSizes = { exec: 180, packages: 60, fork: 10, parked: 10 };
+const sampleSizes = { exec: 180, packages: 60, scripts: 12, fork: 10, parked: 10 };
 const directory = dirname(belljar);
 const files = join(directory, 'files');
 const programs = { belljar: new Plan(belljar), launcher: new Plan(`${belljar}-launcher`) };
@@ -23,7 +23,9 @@ const reference = {}; // what programs find of their confinement without a fault
 const [all, places] = ['--all', '--places'].map((option) => process.argv.includes(option));
 const chosenWay = process.argv.includes('--node-start') ? process.argv[process.argv.indexOf('--node-start') + 1] : undefined;
 const [onlyProgram, only] = process.argv.slice(2).filter((word) => !word.startsWith('--') && word !== chosenWay);
-// "packages" is a day of its own: sets that nobody has, from a registry in this process into a store that is empty.
+// "packages" is a day of its own: sets that nobody has, from a registry in this process into a store that is empty. "scripts" is
+// one with a package whose install script runs.
+const installing = ['packages', 'scripts'];
 const data = join(directory, 'data');
 const store = join(data, 'packages');
 const registry = await startTinyRegistry(null, forest);
@@ -31,17 +33,18 @@ async function prepareData() {
   const { version, prefix } = JSON.parse((await cli(['runtime', 'list', '--json'])).stdout).at(-1);
   mkdirSync(join(data, 'runtimes', version, 'bin'), { recursive: true });
   cpSync(join(prefix, 'bin/node'), join(data, 'runtimes', version, 'bin/node'));
+  cpSync(join(prefix, 'lib/node_modules/npm'), join(data, 'runtimes', version, 'lib/node_modules/npm'), { recursive: true }); // it runs the scripts
   packagesEnv.BELLJAR_IMAGE = `node:${version}`;
 }
-const packagesEnv = { npm_config_registry: registry.url, BELLJAR_DATA_DIR: data, BELLJAR_PACKAGES_MAX_AGE: '3600' };
+const packagesEnv = { npm_config_registry: registry.url, BELLJAR_DATA_DIR: data, BELLJAR_PACKAGES_MAX_AGE: '3600', BELLJAR_PACKAGES_ALLOW_SCRIPTS: 'nest' };
 
 const isGood = (!onlyProgram || programs[onlyProgram]) && (!chosenWay || sampleSizes[chosenWay]);
-assert.ok(isGood, 'usage: tests/faults/run [--all|--places] [--node-start exec|fork|parked|packages] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
+assert.ok(isGood, 'usage: tests/faults/run [--all|--places] [--node-start exec|fork|parked|packages|scripts] [belljar|launcher] [CALL[:ERROR[:NTH]]]');
 
 // One life of a belljar, with an eye on what it leaves. `end` is the signal that may end it, `isCold` whether no package is
 // there.
 async function run(way, { end, isCold = true } = {}) {
-  const isInstalling = way === 'packages';
+  const isInstalling = installing.includes(way);
   if (isInstalling && isCold) rmSync(store, { recursive: true, force: true });
   rmSync(files, { recursive: true, force: true });
   mkdirSync(files);
@@ -49,7 +52,7 @@ async function run(way, { end, isCold = true } = {}) {
   let survivors = [];
   const gone = () => (survivors = livesOn(directory, slot)).length === 0;
   const more = isInstalling ? packagesEnv : {};
-  const result = await play({ env: { ...env, ...more, BELLJAR_NODE_START: isInstalling ? 'exec' : way }, day: isInstalling ? 'packages' : 'usual', end, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
+  const result = await play({ env: { ...env, ...more, BELLJAR_NODE_START: isInstalling ? 'exec' : way }, day: isInstalling ? way : 'usual', end, reference, onUse: () => (slot = slotOf(directory)), killAll: () => killAll(directory) });
   await until('all processes to end', gone, 3_000).catch(() => assert.fail(`these live on: ${survivors}`));
   return { ...result, slot };
 }
@@ -58,7 +61,7 @@ const record = async (program, way) => {
   programs[program].record();
   const { starts, trouble } = await run(way);
   assert.deepEqual(trouble, [], 'nothing fails without a fault');
-  assert.ok(starts.has({ parked: 'parked-fork', packages: 'exec' }[way] ?? way), `programs started by ${[...starts]}`);
+  assert.ok(starts.has({ parked: 'parked-fork', packages: 'exec', scripts: 'exec' }[way] ?? way), `programs started by ${[...starts]}`);
   const { calls } = programs[program].read();
   programs[program].remove();
   assert.ok(calls.length > 0, `${program} was built with the injector`);
@@ -66,8 +69,8 @@ const record = async (program, way) => {
 };
 
 // Every fault there could be: each call that was seen, with each error it may have. `chosen` are the first, the middle
-// and the last call of every place in the source: loops and helpers make hundreds of the same. Of copies and packages only what
-// is done for them is tried: places where nothing is when programs are executed without any.
+// and the last call of every place in the source: loops and helpers make hundreds of the same. Of copies, packages and
+// their scripts only what is done for them is tried: places where nothing is when programs are executed without any.
 const seenPlaces = new Set();
 function faultsOf(program, way, calls) {
   const counts = {};
@@ -79,11 +82,11 @@ function faultsOf(program, way, calls) {
     places.get(key).numbers.push(nth);
   }
   const fresh = [...places].filter(([key]) => all || !seenPlaces.has(`${program} ${key}`));
-  if (way === 'exec') for (const [key] of fresh) seenPlaces.add(`${program} ${key}`);
+  if (way === 'exec' || way === 'packages') for (const [key] of fresh) seenPlaces.add(`${program} ${key}`);
   return fresh.map(([, place]) => place).sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))).flatMap(({ name, numbers }) => {
     const chosen = new Set([numbers[0], numbers[numbers.length >> 1], numbers.at(-1)]);
     const kinds = errors[name] ?? assert.fail(`errors.mjs does not know ${name}`);
-    const ways = way === 'packages' && program === 'belljar' && ends.includes(name) ? [...kinds, 'SIGKILL'] : kinds;
+    const ways = installing.includes(way) && program === 'belljar' && ends.includes(name) ? [...kinds, 'SIGKILL'] : kinds;
     return ways.flatMap((error) => numbers.map((nth) => ({ program, way, name, error, nth, chosen: chosen.has(nth) })));
   });
 }
@@ -107,13 +110,13 @@ function placeOf(fault, site) {
 
 
 // What an installation that failed or was killed has left: nothing that is not whole, and nothing that keeps the next one.
-async function checkStore() {
+async function checkStore(way) {
   const isWhole = (name) => ['manifest.json', 'package-lock.json', 'file-list'].every((file) => readdirSync(join(store, 'layers', name)).includes(file));
   const layers = () => { try { return readdirSync(join(store, 'layers')); } catch { return []; } };
   assert.ok(layers().every(isWhole), 'there is no half layer');
   const { code, stdout, stderr } = await cli(['packages', 'verify'], { env: { ...env, ...packagesEnv } });
   assert.equal(code, 0, `what is there is as it was installed: ${stdout}${stderr}`);
-  const { trouble } = await run('packages', { isCold: false });
+  const { trouble } = await run(way, { isCold: false });
   assert.deepEqual(trouble, [], 'the next run works');
   assert.deepEqual(readdirSync(join(store, 'tmp')), [], 'nothing is left of the one before');
 }
@@ -140,7 +143,7 @@ async function attempt(fault) {
     const removed = !problem && (await until('the slot to be removed', () => left().length === 0, 500).catch(() => false));
     if (!removed) await run('exec');
     assert.deepEqual(left(), [], 'nothing is left after the next start');
-    if (!problem && fault.way === 'packages') await checkStore();
+    if (!problem && installing.includes(fault.way)) await checkStore(fault.way);
   } catch (error) {
     problem ??= error;
   }
@@ -157,11 +160,12 @@ const chosen = [];
 await prepareData();
 await run('exec'); // whatever is executed after all is compared with this
 for (const [way, size] of Object.entries(sampleSizes)) {
-  if (chosenWay && way !== chosenWay && way !== 'exec') continue;
+  const isBefore = way === 'exec' || (way === 'packages' && chosenWay === 'scripts');
+  if (chosenWay && way !== chosenWay && !isBefore) continue;
   const faults = [];
   for (const program of Object.keys(programs)) {
     if (onlyProgram && program !== onlyProgram) continue;
-    // Without those of "exec" it is not known which places are the others' own.
+    // Without those before it is not known which places are the others' own.
     const found = faultsOf(program, way, await record(program, way));
     if (!chosenWay || way === chosenWay) faults.push(...found.filter((fault) => (all || fault.chosen) && wanted(fault)));
   }

@@ -78,7 +78,11 @@ const withPackages = (names, expected) => ({
     seen.starts.add(startOf(result));
   },
 });
-const days = { usual: steps, packages: [withPackages(['trunk'], 'leaf 0 leaf 7'), withPackages(['trunk', 'bird'], 'leaf 0 leaf 7 bird')] };
+const days = {
+  usual: steps,
+  packages: [withPackages(['trunk'], 'leaf 0 leaf 7'), withPackages(['trunk', 'bird'], 'leaf 0 leaf 7 bird')],
+  scripts: [withPackages(['nest'], 'egg of a changed bird')],
+};
 
 // What a registry must have for that, as tiny_registry.mjs takes it.
 export const forest = [
@@ -89,6 +93,12 @@ export const forest = [
     files: { 'index.js': "module.exports = require('leaf-0') + ' ' + require('leaf-7')", 'cli.js': '#!/usr/bin/env node' },
   },
   { name: 'bird', files: { 'index.js': "module.exports = 'bird'" } },
+  {
+    // Its script makes, changes, replaces and removes something.
+    name: 'nest',
+    manifest: { dependencies: { bird: '1' }, scripts: { install: `mkdir made && echo "module.exports = 'egg'" > made/egg.js && ln -s made/egg.js egg.js && echo "module.exports = 'changed bird'" > ../bird/index.js && rm spare.js` } },
+    files: { 'index.js': "module.exports = require('./egg.js') + ' of a ' + require('bird')", 'spare.js': '' },
+  },
 ];
 
 const launcherIsLost = /launcher has ended|reach the launcher|sandbox was stopped/;
