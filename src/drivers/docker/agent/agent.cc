@@ -57,8 +57,12 @@ bool Agent::take_request() {
   std::vector<Fd> fds(kMaxFds);
   const Packet packet = receive_packet(socket_.get(), &request, sizeof request, fds);
   if (packet.error != 0) return packet.error == ENOMEM || packet.error == ENOBUFS;
-  if (packet.size != sizeof request || !packet.whole) return false;
+  if (packet.size != sizeof request) return false;
   const bool is_start = request.type == RequestType::start;
+  if (is_start && !packet.whole) {  // there was no room for its descriptors
+    answer(request.serial, Step::read_command, EMFILE);
+    return true;
+  }
   if (packet.fds != (is_start ? kMaxFds : 0)) return false;
   switch (request.type) {
     case RequestType::start: start(request, fds); return true;

@@ -47,19 +47,17 @@ bool read_process(pid_t pid, Process& process) {
   return state != 'Z' && state != 'X';
 }
 
+// False if not even this process is among them.
 bool list_processes(std::map<pid_t, Process>& processes) {
   DIR* entries = ::opendir("/proc");
   if (entries == nullptr) return false;
-  errno = 0;
   while (const dirent* entry = ::readdir(entries)) {
     const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
     Process process;
-    if (pid > 1 && read_process(pid, process)) processes.emplace(pid, process);
-    errno = 0;
+    if (pid > 0 && read_process(pid, process)) processes.emplace(pid, process);
   }
-  const bool whole = errno == 0;
   ::closedir(entries);
-  return whole;
+  return processes.contains(::getpid());
 }
 
 bool contains(const std::vector<pid_t>& pids, pid_t pid) {

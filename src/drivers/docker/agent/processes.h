@@ -21,7 +21,8 @@ struct Family {
   std::vector<pid_t> apart;  // these and what is beneath them is no part of it either
 };
 
-// The living ones, as they are found at one time or another. False if /proc could not be read.
+// The living ones, as they are found at one time or another. False if /proc does
+// not show them.
 bool find_family(const Family& family, std::vector<ProcessId>& found);
 
 // Kills a family that may be hostile, have the agent's own user id, and multiply. Each process has
