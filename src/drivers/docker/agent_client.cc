@@ -200,6 +200,7 @@ void AgentClient::write_unsent() {
   while (!unsent_.empty()) {
     const Unsent& next = unsent_.front();
     std::vector<int> fds;
+    fds.reserve(next.fds.size());
     for (const Fd& fd : next.fds) fds.push_back(fd.get());
     const int error =
         agent::send_packet(socket_.native_handle(), &next.request, sizeof next.request, fds);
@@ -260,12 +261,14 @@ void AgentClient::kill(uint64_t program) noexcept {
   request.type = RequestType::kill;
   request.program = program;
   if (closed_) return;
+  int error = 0;
   try {
-    if (send(request, {}) == 0) return;
-  } catch (const std::exception&) {  // there is no memory to wait with
+    error = send(request, {});
+  } catch (const std::exception&) {
+    error = ENOMEM;  // there is none to wait with
   }
   // What cannot be killed by itself ends with its container, once the end has been read.
-  ::shutdown(socket_.native_handle(), SHUT_RDWR);
+  if (error != 0) ::shutdown(socket_.native_handle(), SHUT_RDWR);
 }
 
 Task<Fd> AgentClient::socket(bool ipv6, bool listening) {

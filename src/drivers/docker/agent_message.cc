@@ -28,7 +28,7 @@ template <class Message>
 std::optional<Message> copy_of(std::string_view bytes) {
   if (bytes.size() != sizeof(Message)) return std::nullopt;
   Message message;
-  std::memcpy(&message, bytes.data(), sizeof message);
+  bytes.copy(reinterpret_cast<char*>(&message), sizeof message);
   return message;
 }
 

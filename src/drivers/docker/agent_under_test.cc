@@ -70,8 +70,7 @@ void AgentUnderTest::spawn() {
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   std::string path = "PATH=/nowhere:" + root_ + "/bin:/usr/bin:/bin";
-  std::string leaks = "ASAN_OPTIONS=detect_leaks=0";  // that needs a /proc
-  char* environment[] = {path.data(), leaks.data(), nullptr};
+  char* environment[] = {path.data(), nullptr};
   const int error = ::posix_spawn(&process_, argv[0], nullptr, nullptr, argv.data(), environment);
   if (error != 0) fail_errno(error, "start " + words[0]);
 }

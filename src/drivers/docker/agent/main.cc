@@ -104,5 +104,6 @@ int main(int argc, char** argv) {
   // As the first process is anyway: what loses its parents becomes this one's.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   std::set_new_handler(end_without_memory);
-  return run(argc > 1 ? argv[1] : kHostDirectory, argc > 2 ? argv[2] : kWorkspace);
+  // At once: the container ends with it.
+  ::_exit(run(argc > 1 ? argv[1] : kHostDirectory, argc > 2 ? argv[2] : kWorkspace));
 }
