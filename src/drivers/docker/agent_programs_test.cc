@@ -44,8 +44,8 @@ class AgentPrograms : public testing::TestWithParam<Place> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Places, AgentPrograms, testing::Values(Place::here, Place::container),
-                         [](const testing::TestParamInfo<Place>& info) {
-                           return info.param == Place::here ? "here" : "container";
+                         [](const testing::TestParamInfo<Place>& each) {
+                           return each.param == Place::here ? "here" : "container";
                          });
 
 Task<> introduce(AgentUnderTest& subject, AgentClient& client) {
@@ -76,7 +76,8 @@ Task<> show_surroundings(AgentUnderTest& subject, AgentClient& client) {
   // ls has a fourth descriptor, for the directory.
   const std::string text =
       "pwd -P; echo $1 $COLOUR $HOME; ls /proc/self/fd | wc -l; ulimit -c; umask;"
-      "ps -o sid= $$ | grep -cw $$; trap | wc -l; grep SigBlk /proc/self/status; echo up >&2;"
+      "ps -o sid= $$ | grep -cw $$; trap | wc -l; cat /proc/self/oom_score_adj; grep SigBlk "
+      "/proc/self/status; echo up >&2;"
       "echo more >/dev/stdout";
   command.source = SourceFile{subject.workspace() + "/program.sh", text};
   const auto program = co_await TestProgram::start(client, 1, std::move(command));
@@ -85,7 +86,7 @@ Task<> show_surroundings(AgentUnderTest& subject, AgentClient& client) {
   EXPECT_FALSE(end.out_of_memory);
   EXPECT_GT(end.max_rss, 100u << 10);
   EXPECT_EQ(co_await program->rest(), subject.workspace() +
-                                          "\nargument blue\n4\n0\n0022\n1\n0\n"
+                                          "\nargument blue\n4\n0\n0022\n1\n0\n900\n"
                                           "SigBlk:\t0000000000000000\nup\nmore\n");
 }
 
@@ -283,7 +284,8 @@ Task<> link_packages(AgentUnderTest& subject, AgentClient& client) {
   co_await client.link_packages(3);
   EXPECT_EQ(fs::read_symlink(place), packages + "3/node_modules") << "it was empty";
   uint64_t number = 1;
-  for (const char* make : {"touch ", "mkfifo ", "ln -s /etc ", "mkdir -p "}) {
+  const char* const ways[] = {"touch ", "mkfifo ", "ln -s /etc ", "mkdir -p "};
+  for (const char* make : ways) {
     fs::remove_all(place);
     const bool is_directory = std::string_view{make}.starts_with("mkdir");
     const std::string what = make + place.string() + (is_directory ? "/package" : "");
@@ -305,9 +307,10 @@ INSTANTIATE_TEST_SUITE_P(Places, AgentInContainer, testing::Values(Place::contai
 
 Task<> attack_agent(AgentUnderTest&, AgentClient& client) {
   const std::string script =
-      "kill -KILL 1; kill -STOP 1; kill -TERM 1; kill -SEGV 1; kill -CHLD 1; echo done";
+      "kill -KILL 1; kill -STOP 1; kill -TERM 1; kill -SEGV 1; kill -CHLD 1; echo done;"
+      "[ $(cat /proc/1/oom_score_adj) -lt 900 ] && echo not first to go";
   const auto attacks = co_await TestProgram::start(client, 1, script);
-  EXPECT_EQ(co_await attacks->rest(), "done\n");
+  EXPECT_EQ(co_await attacks->rest(), "done\nnot first to go\n");
   const auto next = co_await TestProgram::start(client, 2, std::string{"echo fine"});
   EXPECT_EQ(co_await next->read_line(), "fine");
 }
@@ -365,10 +368,11 @@ Task<> kill_unseen(AgentUnderTest&, AgentClient& client) {
   EXPECT_EQ(co_await first->read_line(), "up");
   EXPECT_EQ(co_await second->read_line(), "up");
   client.kill(1);
-  for (const auto* program : {&first, &second}) {
-    const ProgramEnd end = co_await (*program)->wait();
+  TestProgram* const programs[] = {first.get(), second.get()};
+  for (TestProgram* program : programs) {
+    const ProgramEnd end = co_await program->wait();
     EXPECT_EQ(end.status, SIGKILL);
-    EXPECT_EQ(co_await (*program)->rest(), "");
+    EXPECT_EQ(co_await program->rest(), "");
   }
   const auto next = co_await TestProgram::start(client, 3, std::string{"echo fine"});
   EXPECT_EQ(co_await next->read_line(), "fine");

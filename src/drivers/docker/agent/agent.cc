@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <span>
 
-#include "drivers/docker/agent/out_of_memory.h"
 #include "drivers/docker/agent/packages.h"
 #include "drivers/docker/agent/packet.h"
 #include "drivers/docker/agent/sockets.h"
@@ -21,10 +20,12 @@ constexpr int kMillisBetweenPasses = 5;
 
 }  // namespace
 
-Agent::Agent(Fd socket, Fd workspace, Fd signals, std::string host_directory, std::string node)
+Agent::Agent(Fd socket, Fd workspace, Fd signals, OomScore score, std::string host_directory,
+             std::string node)
     : socket_{std::move(socket)},
       workspace_{std::move(workspace)},
       signals_{std::move(signals)},
+      score_{std::move(score)},
       host_directory_{std::move(host_directory)},
       node_{std::move(node)} {}
 
@@ -82,8 +83,8 @@ void Agent::start(const Request& request, std::vector<Fd>& fds) {
   Program program;
   program.serial = request.serial;
   program.oom_kills = count_oom_kills();
-  const StartContext context{command,      node_,        workspace_.get(), fds[0].get(),
-                             fds[1].get(), fds[2].get(), fds[3].get()};
+  const StartContext context{command,      score_,       node_,        workspace_.get(),
+                             fds[0].get(), fds[1].get(), fds[2].get(), fds[3].get()};
   if (const int error = start_program(context, program.process))
     return answer(request.serial, Step::make_process, error);
   programs_.emplace(request.program, std::move(program));

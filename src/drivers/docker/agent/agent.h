@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "drivers/docker/agent/out_of_memory.h"
 #include "drivers/docker/agent/processes.h"
 #include "drivers/docker/agent/program.h"
 #include "drivers/docker/agent/protocol.h"
@@ -20,7 +21,8 @@ namespace belljar::agent {
 class Agent {
  public:
   // `signals` has SIGCHLD, which is blocked.
-  Agent(Fd socket, Fd workspace, Fd signals, std::string host_directory, std::string node);
+  Agent(Fd socket, Fd workspace, Fd signals, OomScore score, std::string host_directory,
+        std::string node);
 
   // Until the connection ends.
   void run();
@@ -61,6 +63,7 @@ class Agent {
   Fd socket_;
   Fd workspace_;
   Fd signals_;
+  OomScore score_;
   std::string host_directory_;
   std::string node_;
   Programs programs_;

@@ -35,7 +35,7 @@ bool close_inherited() {
   return true;
 }
 
-// Programs have this process's user id. All signals wait: those that end a process do not reach it,
+// All signals wait: those that end a process do not reach it,
 // and SIGCHLD is read from the descriptor.
 Fd block_signals() {
   sigset_t all;
@@ -82,13 +82,17 @@ bool say_hello(int socket, int workspace, const std::string& node) {
 
 int run(const std::string& host_directory, const char* workspace_path) {
   if (!close_inherited()) return kNotSetUp;
+  OomScore score;
+  // Programs will have this process's user id: nothing of theirs may look into it.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return kNotSetUp;
   Fd signals = block_signals();
   Fd workspace{::open(workspace_path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!signals || !workspace) return kNotSetUp;
   Fd socket = connect_to((host_directory + "/" + kSocketName).c_str());
   const std::string node = find_node();
   if (!socket || !say_hello(socket.get(), workspace.get(), node)) return kNotConnected;
-  Agent agent{std::move(socket), std::move(workspace), std::move(signals), host_directory, node};
+  Agent agent{std::move(socket), std::move(workspace), std::move(signals),
+              std::move(score),  host_directory,       node};
   agent.run();
   return kEnded;
 }
@@ -98,8 +102,6 @@ int run(const std::string& host_directory, const char* workspace_path) {
 
 int main(int argc, char** argv) {
   using namespace belljar::agent;
-  // Programs have this process's user id: nothing of theirs may look into it.
-  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   // As the first process is anyway: what loses its parents becomes this one's.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -12,6 +12,13 @@ namespace belljar::agent {
 
 namespace {
 
+constexpr const char* kProgramScore = "900";  // of 1000, as the launcher's programs have
+
+void write_score(const Fd& file, const char* score) {
+  if (!file) return;
+  [[maybe_unused]] const ssize_t ignored = ::pwrite(file.get(), score, std::strlen(score), 0);
+}
+
 // The number after "oom_kill " at the beginning of a line.
 bool read_count(const char* path, uint64_t& count) {
   const Fd file{::open(path, O_RDONLY | O_CLOEXEC)};
@@ -27,6 +34,20 @@ bool read_count(const char* path, uint64_t& count) {
 }
 
 }  // namespace
+
+OomScore::OomScore() : file_{::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC)} {
+  const ssize_t size = file_ ? ::pread(file_.get(), first_, sizeof first_ - 1, 0) : -1;
+  const bool is_lower = size > 0 && std::atoi(first_) < std::atoi(kProgramScore);
+  if (!is_lower) file_.reset();
+}
+
+void OomScore::raise() const {
+  write_score(file_, kProgramScore);
+}
+
+void OomScore::restore() const {
+  write_score(file_, first_);
+}
 
 uint64_t count_oom_kills() {
   uint64_t count = 0;

@@ -45,18 +45,6 @@ int arrange_descriptors(StartContext& context) {
   return result_of(::close_range(kPackageFd + 1, ~0u, 0));
 }
 
-// From here on it has nothing that a program has not.
-
-// Where memory is short, programs go before the agent. Its own files in /proc belong to somebody
-// else until it is dumpable, as it will be when it is the program. Not everywhere is it possible.
-int prefer_as_oom_victim(StartContext&) {
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-  const Fd file{::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)};
-  if (file) [[maybe_unused]]
-    const ssize_t ignored = ::write(file.get(), "900", 3);
-  return 0;
-}
-
 int start_session(StartContext&) {
   if (::setsid() < 0) return errno;
   ::umask(022);
@@ -127,7 +115,6 @@ struct StartStep {
 constexpr StartStep kSteps[] = {
     {Step::enter_workspace, enter_workspace},
     {Step::arrange_descriptors, arrange_descriptors},
-    {Step::make_process, prefer_as_oom_victim},
     {Step::limit_core, limit_core},
     {Step::write_source, write_source},
     {Step::find_node, find_node},
@@ -201,9 +188,12 @@ int start_program(StartContext context, Started& started) {
   if (const int error = make_pipe(started.failure, status)) return error;
   if (const int error = make_pipe(started.end, end)) return error;
   context.status = status.get();
+  context.score.raise();
   started.supervisor = ::fork();
   if (started.supervisor == 0) supervise(context, end.get());
-  return result_of(started.supervisor);
+  const int error = result_of(started.supervisor);
+  context.score.restore();
+  return error;
 }
 
 }  // namespace belljar::agent

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "drivers/docker/agent/command.h"
+#include "drivers/docker/agent/out_of_memory.h"
 #include "drivers/docker/agent/protocol.h"
 
 // A program and the process between it and the agent, its supervisor: whatever the program starts
@@ -16,6 +17,7 @@ namespace belljar::agent {
 // Everything needed to start one. Used between fork and exec.
 struct StartContext {
   StartCommand& command;
+  const OomScore& score;
   const std::string& node;  // where the image has it; "": nowhere
   int workspace;
   int input;
