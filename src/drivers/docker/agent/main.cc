@@ -1,0 +1,111 @@
+// belljar-agent: the first process of every container that belljar makes. Not for use by hand.
+//
+//   belljar-agent [HOST_DIRECTORY [WORKSPACE]]
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "drivers/docker/agent/agent.h"
+#include "drivers/docker/agent/packet.h"
+#include "drivers/docker/agent/sockets.h"
+
+namespace belljar::agent {
+namespace {
+
+// The container ends with it.
+[[noreturn]] void end_without_memory() {
+  ::_exit(kNotSetUp);
+}
+
+// Whatever this process was started with is nothing that programs should inherit.
+bool close_inherited() {
+  if (::close_range(0, ~0u, 0) != 0) return false;
+  for (int expected = 0; expected <= 2; ++expected) {
+    if (::open("/dev/null", O_RDWR | O_CLOEXEC) != expected) return false;
+  }
+  return true;
+}
+
+// All signals wait: those that end a process do not reach it,
+// and SIGCHLD is read from the descriptor.
+Fd block_signals() {
+  sigset_t all;
+  sigset_t children;
+  sigfillset(&all);
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0) return Fd{};
+  ::signal(SIGCHLD, SIG_DFL);  // if it was ignored, nobody's end could be seen
+  return Fd{::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};
+}
+
+bool is_program(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// By the image's PATH, before any program has had the chance to change anything.
+std::string find_node() {
+  const char* value = ::getenv("PATH");
+  std::string_view rest = value != nullptr ? value : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    const size_t end = rest.find(':');
+    const std::string path = std::string{rest.substr(0, end)} + "/node";
+    if (path.front() == '/' && path.size() < sizeof Hello::node && is_program(path)) return path;
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+  }
+  return {};
+}
+
+bool say_hello(int socket, int workspace, const std::string& node) {
+  Hello hello{};
+  hello.version = kVersion;
+  std::strncpy(hello.node, node.c_str(), sizeof hello.node - 1);
+  struct stat files {};
+  if (::fstatat(workspace, "files", &files, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(files.st_mode)) {
+    hello.files_device = files.st_dev;
+    hello.files_inode = files.st_ino;
+  }
+  const int fds[] = {workspace};
+  return send_packet(socket, &hello, sizeof hello, fds) == 0;
+}
+
+int run(const std::string& host_directory, const char* workspace_path) {
+  if (!close_inherited()) return kNotSetUp;
+  OomScore score;
+  // Programs will have this process's user id: nothing of theirs may look into it.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return kNotSetUp;
+  Fd signals = block_signals();
+  Fd workspace{::open(workspace_path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!signals || !workspace) return kNotSetUp;
+  Fd socket = connect_to((host_directory + "/" + kSocketName).c_str());
+  const std::string node = find_node();
+  if (!socket || !say_hello(socket.get(), workspace.get(), node)) return kNotConnected;
+  Agent agent{std::move(socket), std::move(workspace), std::move(signals),
+              std::move(score),  host_directory,       node};
+  agent.run();
+  return kEnded;
+}
+
+}  // namespace
+}  // namespace belljar::agent
+
+int main(int argc, char** argv) {
+  using namespace belljar::agent;
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  // As the first process is anyway: what loses its parents becomes this one's.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  std::set_new_handler(end_without_memory);
+  // At once: the container ends with it.
+  ::_exit(run(argc > 1 ? argv[1] : kHostDirectory, argc > 2 ? argv[2] : kWorkspace));
+}
