@@ -17,17 +17,17 @@ json::array texts(std::initializer_list<std::string_view> list) {
   return array;
 }
 
-// As in the native driver's set_resource_limits(). Not the number of processes: that would be
-// counted per user, over all containers.
+// As in the native driver's resource_limits(), where 1 keeps cores also from a program that the
+// host pipes them to. Not what the kernel counts per user, over all containers: processes, and
+// signals that wait.
 json::array ulimits(const Limits& limits) {
   struct Ulimit {
     const char* name;
     uint64_t value;
   };
-  const Ulimit list[] = {{"core", 0},           {"nofile", 4096},   {"fsize", limits.disk},
+  const Ulimit list[] = {{"core", 1},           {"nofile", 4096},   {"fsize", limits.disk},
                          {"memlock", 64 << 10}, {"stack", 8 << 20}, {"msgqueue", 0},
-                         {"rtprio", 0},         {"nice", 0},        {"sigpending", 256},
-                         {"locks", 1024}};
+                         {"rtprio", 0},         {"nice", 0},        {"locks", 1024}};
   json::array array;
   for (const Ulimit& one : list) {
     json::object object;
@@ -90,17 +90,18 @@ json::object scratch(const ContainerWishes& wishes) {
   constexpr unsigned kMostVolumes = 16;
   if (small.size() > kMostVolumes)
     fail(Code::invalid, "the image has more than {} volumes", kMostVolumes - 1);
-  const auto tmpfs = [&wishes](uint64_t bytes, uint64_t inodes) {
-    return fmt::format("rw,exec,nosuid,nodev,size={},nr_inodes={},mode=0755,uid={},gid={}", bytes,
-                       std::max<uint64_t>(inodes, 16), wishes.uid, wishes.gid);
+  const auto tmpfs = [&wishes](uint64_t bytes, uint64_t inodes, const char* mode) {
+    return fmt::format("rw,exec,nosuid,nodev,size={},nr_inodes={},mode={},uid={},gid={}", bytes,
+                       std::max<uint64_t>(inodes, 16), mode, wishes.uid, wishes.gid);
   };
   const uint64_t bytes = wishes.limits.disk / 8;
   const uint64_t inodes = wishes.limits.inodes / 8;
   json::object object;
-  object["/workspace"] = tmpfs(wishes.limits.disk - 3 * bytes, wishes.limits.inodes - 3 * inodes);
-  object["/tmp"] = tmpfs(2 * bytes, 2 * inodes);
+  object["/workspace"] =
+      tmpfs(wishes.limits.disk - 3 * bytes, wishes.limits.inodes - 3 * inodes, "0755");
+  object["/tmp"] = tmpfs(2 * bytes, 2 * inodes, "1777");
   for (const std::string& path : small)
-    object[path] = tmpfs(bytes / small.size(), inodes / small.size());
+    object[path] = tmpfs(bytes / small.size(), inodes / small.size(), "0755");
   return object;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "drivers/docker/unavailable_calls.h"
 
 namespace belljar::docker {
 namespace {
@@ -119,12 +120,9 @@ json::object entry(json::array names, const CallForm& form) {
   return object;
 }
 
-// Calls that libraries try first and do without, if the answer is ENOSYS and only then.
-constexpr const char* kTried[] = {"clone3", "openat2", "statmount", "listmount"};
-
 json::object refusal() {
   json::array names;
-  for (const char* name : kTried) names.emplace_back(name);
+  for (const char* name : kUnavailable) names.emplace_back(name);
   json::object object;
   object["names"] = std::move(names);
   object["action"] = "SCMP_ACT_ERRNO";
@@ -164,7 +162,6 @@ std::string seccomp_profile() {
       entries.emplace_back(entry(only(name), form));
   json::object profile;
   profile["defaultAction"] = "SCMP_ACT_ERRNO";
-  profile["defaultErrnoRet"] = ENOSYS;
   profile["architectures"] = only(kArchitecture);
   profile["syscalls"] = std::move(entries);
   return json::serialize(profile);

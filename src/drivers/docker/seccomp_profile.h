@@ -15,8 +15,8 @@ using CallForm = std::vector<syscalls::ArgumentTest>;
 std::vector<CallForm> remaining_forms(const std::vector<syscalls::ArgumentRule>& denied);
 
 // sandbox/seccomp_policy.h as the JSON that Docker and Podman take. They build one filter of it, in
-// which "allowed, except" cannot be said, so that it names what remains; a refused use of an
-// allowed call is answered like a call that is not on the list, with ENOSYS.
+// which "allowed, except" cannot be said, so that it names what remains. Calls that are not on the
+// list answer ENOSYS, refused uses of one that is EPERM.
 std::string seccomp_profile();
 
 }  // namespace belljar::docker
