@@ -30,14 +30,14 @@ const registry = new Registry(`${directory}/registry`);
 
 async function prepare() {
   await Promise.all([engine.start(), registry.start()]);
-  await importImage(engine.socket, 'belljar-test', '1', node);
+  await importImage(engine.socket, 'localhost/belljar-test', '1', node);
   for (const [name, bytes] of [['small', 6], ['large', 4 << 20]]) {
-    await importFile(engine.socket, name, '1', bytes);
-    await publish(engine.socket, `${name}:1`, registry.address);
+    await importFile(engine.socket, `localhost/${name}`, '1', bytes);
+    await publish(engine.socket, name, '1', registry.address);
   }
   return {
     BELLJAR_TEST_DOCKER: engine.socket,
-    BELLJAR_TEST_DOCKER_IMAGE: 'belljar-test:1',
+    BELLJAR_TEST_DOCKER_IMAGE: 'localhost/belljar-test:1',
     BELLJAR_TEST_DOCKER_REGISTRY: registry.address,
     BELLJAR_TEST_DOCKER_PID: String(engine.daemon.child.pid),
   };

@@ -17,19 +17,26 @@ json::array texts(std::initializer_list<std::string_view> list) {
   return array;
 }
 
+struct Ulimit {
+  const char* name;
+  uint64_t value;
+};
+
 // As in the native driver's resource_limits(), where 1 keeps cores also from a program that the
 // host pipes them to. Not what the kernel counts per user, over all containers: processes, and
 // signals that wait.
-json::array ulimits(const Limits& limits) {
-  struct Ulimit {
-    const char* name;
-    uint64_t value;
-  };
-  const Ulimit list[] = {{"core", 1},           {"nofile", 4096},   {"fsize", limits.disk},
-                         {"memlock", 64 << 10}, {"stack", 8 << 20}, {"msgqueue", 0},
-                         {"rtprio", 0},         {"nice", 0},        {"locks", 1024}};
+std::vector<Ulimit> ulimit_table(const ContainerWishes& wishes) {
+  std::vector<Ulimit> list{{"core", 1},           {"nofile", 4096},   {"fsize", wishes.limits.disk},
+                           {"memlock", 64 << 10}, {"stack", 8 << 20}, {"msgqueue", 0},
+                           {"rtprio", 0},         {"nice", 0},        {"locks", 1024}};
+  // Podman would ask for the most that a kernel has, which not every service of it may.
+  if (wishes.for_podman) list.push_back({"nproc", 16384});
+  return list;
+}
+
+json::array ulimits(const ContainerWishes& wishes) {
   json::array array;
-  for (const Ulimit& one : list) {
+  for (const Ulimit& one : ulimit_table(wishes)) {
     json::object object;
     object["Name"] = one.name;
     object["Soft"] = one.value;
@@ -79,29 +86,42 @@ void check_volume(const std::string& path) {
          one_line(path, 64));
 }
 
-// The places for scratch files share limits.disk: a container has no quota over all of them.
-json::object scratch(const ContainerWishes& wishes) {
-  std::vector<std::string> small{"/home/node"};
+// Podman's has neither inodes nor an owner, so everybody may write, of whom there is one.
+std::string tmpfs(const ContainerWishes& wishes, const char* mode, uint64_t bytes,
+                  uint64_t inodes) {
+  const std::string options = fmt::format("rw,exec,nosuid,nodev,size={},mode=", bytes);
+  if (wishes.for_podman) return options + "1777";
+  return fmt::format("{}{},nr_inodes={},uid={},gid={}", options, mode,
+                     std::max<uint64_t>(inodes, 16), wishes.uid, wishes.gid);
+}
+
+// Where there is little to write: homes and what the image calls volumes.
+std::vector<std::string> small_places(const ContainerWishes& wishes) {
+  std::vector<std::string> places{"/home/node"};
+  // Podman makes a root that is only read writable there, without a limit.
+  if (wishes.for_podman) places.insert(places.end(), {"/run", "/var/tmp"});
   for (const std::string& path : wishes.volumes) {
     check_volume(path);
-    if (path != "/tmp" && std::find(small.begin(), small.end(), path) == small.end())
-      small.push_back(path);
+    const bool is_new = std::find(places.begin(), places.end(), path) == places.end();
+    if (is_new && path != "/tmp") places.push_back(path);
   }
-  constexpr unsigned kMostVolumes = 16;
-  if (small.size() > kMostVolumes)
-    fail(Code::invalid, "the image has more than {} volumes", kMostVolumes - 1);
-  const auto tmpfs = [&wishes](uint64_t bytes, uint64_t inodes, const char* mode) {
-    return fmt::format("rw,exec,nosuid,nodev,size={},nr_inodes={},mode={},uid={},gid={}", bytes,
-                       std::max<uint64_t>(inodes, 16), mode, wishes.uid, wishes.gid);
-  };
+  constexpr size_t kMostPlaces = 16;
+  if (places.size() > kMostPlaces)
+    fail(Code::invalid, "the image has {} volumes, which are too many", wishes.volumes.size());
+  return places;
+}
+
+// All that can be written shares limits.disk: a container has no quota over several places.
+json::object scratch(const ContainerWishes& wishes) {
+  const std::vector<std::string> small = small_places(wishes);
   const uint64_t bytes = wishes.limits.disk / 8;
   const uint64_t inodes = wishes.limits.inodes / 8;
   json::object object;
   object["/workspace"] =
-      tmpfs(wishes.limits.disk - 3 * bytes, wishes.limits.inodes - 3 * inodes, "0755");
-  object["/tmp"] = tmpfs(2 * bytes, 2 * inodes, "1777");
+      tmpfs(wishes, "0755", wishes.limits.disk - 3 * bytes, wishes.limits.inodes - 3 * inodes);
+  object["/tmp"] = tmpfs(wishes, "1777", 2 * bytes, 2 * inodes);
   for (const std::string& path : small)
-    object[path] = tmpfs(bytes / small.size(), inodes / small.size(), "0755");
+    object[path] = tmpfs(wishes, "0755", bytes / small.size(), inodes / small.size());
   return object;
 }
 
@@ -134,7 +154,7 @@ json::object host_config(const ContainerWishes& wishes) {
   host["OomKillDisable"] = false;
   host["NanoCpus"] = static_cast<int64_t>(std::llround(wishes.limits.cpus * 1e9));
   host["PidsLimit"] = wishes.limits.pids;
-  host["Ulimits"] = ulimits(wishes.limits);
+  host["Ulimits"] = ulimits(wishes);
   host["Binds"] = json::array{};
   host["Mounts"] = mounts(wishes);
   host["Tmpfs"] = scratch(wishes);

@@ -23,7 +23,9 @@ struct ContainerWishes {
   std::string agent_program;   // on the host, as all paths are that have no other place
   std::string host_directory;  // with the agent's socket and later packages
   std::string files;           // FILES_DIR; "" for none
-  // seccomp_profile() itself for Docker, for Podman the path of a file that holds it.
+  // Podman wants some of it said otherwise, and then has no limit of inodes but that of memory.
+  bool for_podman = false;
+  // seccomp_profile() itself; for Podman the path of a file that holds it.
   std::string seccomp;
   uid_t uid = 1000;
   gid_t gid = 1000;

@@ -49,9 +49,9 @@ constexpr const char* kGolden = R"({
       {"Type": "bind", "Source": "/var/lib/belljar/docker/7", "Target": "/.belljar/host",
        "ReadOnly": true, "BindOptions": {"Propagation": "rprivate"}}],
     "Tmpfs": {
-      "/workspace": "rw,exec,nosuid,nodev,size=167772160,nr_inodes=40960,mode=0755,uid=1000,gid=1000",
-      "/tmp": "rw,exec,nosuid,nodev,size=67108864,nr_inodes=16384,mode=1777,uid=1000,gid=1000",
-      "/home/node": "rw,exec,nosuid,nodev,size=33554432,nr_inodes=8192,mode=0755,uid=1000,gid=1000"},
+      "/workspace": "rw,exec,nosuid,nodev,size=167772160,mode=0755,nr_inodes=40960,uid=1000,gid=1000",
+      "/tmp": "rw,exec,nosuid,nodev,size=67108864,mode=1777,nr_inodes=16384,uid=1000,gid=1000",
+      "/home/node": "rw,exec,nosuid,nodev,size=33554432,mode=0755,nr_inodes=8192,uid=1000,gid=1000"},
     "LogConfig": {"Type": "none", "Config": {}},
     "RestartPolicy": {"Name": "no", "MaximumRetryCount": 0}, "AutoRemove": false, "Init": false
   }})";
@@ -94,6 +94,17 @@ TEST(ContainerSpec, CoversVolumesOfTheImageWithinTheLimit) {
   for (const auto& one : tmpfs) sum += size_in(one.value());
   EXPECT_LE(sum, with_volumes.limits.disk);
   EXPECT_GT(sum, with_volumes.limits.disk - 4096);
+}
+
+TEST(ContainerSpec, SaysScratchPlacesAsPodmanKnowsThem) {
+  ContainerWishes podman = wishes();
+  podman.for_podman = true;
+  EXPECT_EQ(container_spec(podman).at("HostConfig").at("Tmpfs"), json::parse(R"({
+    "/workspace": "rw,exec,nosuid,nodev,size=167772160,mode=1777",
+    "/tmp": "rw,exec,nosuid,nodev,size=67108864,mode=1777",
+    "/home/node": "rw,exec,nosuid,nodev,size=11184810,mode=1777",
+    "/run": "rw,exec,nosuid,nodev,size=11184810,mode=1777",
+    "/var/tmp": "rw,exec,nosuid,nodev,size=11184810,mode=1777"})"));
 }
 
 TEST(ContainerSpec, RefusesVolumesThatWouldCoverOurs) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace belljar::docker {
 namespace {
 
@@ -150,6 +152,21 @@ std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo
           limit("cpu-limit", info.limits_cpu, "processor time", kCgroupFix),
           user_namespace(info),
           runc(version)};
+}
+
+void check_runtime(const EngineVersion& version, const EngineInfo& info, const std::string& name) {
+  if (name.empty() || name == info.default_runtime) return;
+  const auto& runtimes = info.runtimes;
+  if (std::find(runtimes.begin(), runtimes.end(), name) == runtimes.end())
+    fail(Code::unavailable,
+         "the container engine has no runtime '{}': install it and name it in the engine's "
+         "configuration, or choose one of {}",
+         one_line(name, 64), fmt::join(runtimes, ", "));
+  if (version.product == "Podman")
+    fail(Code::unavailable,
+         "Podman runs containers of its API by its default runtime, {}, only: set `runtime = "
+         "\"{}\"` in its containers.conf",
+         info.default_runtime, name);
 }
 
 }  // namespace belljar::docker

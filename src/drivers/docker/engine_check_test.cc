@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace belljar::docker {
 namespace {
 
@@ -78,6 +80,21 @@ TEST(EngineCheck, KnowsThatDistributionsCarryFixesOver) {
   const Feature runc = find(check_engine(version, good_info()), "runc");
   EXPECT_THAT(runc.detail, HasSubstr("unless its distribution carried them over"));
   EXPECT_THAT(runc.fix, HasSubstr("security updates"));
+}
+
+TEST(EngineCheck, RefusesARuntimeThatWouldNotServe) {
+  EngineInfo info = good_info();
+  info.runtimes = {"runc", "runsc"};
+  info.default_runtime = "runc";
+  EngineVersion version;
+  version.product = "Docker Engine";
+  check_runtime(version, info, "");
+  check_runtime(version, info, "runc");
+  check_runtime(version, info, "runsc");
+  EXPECT_THROW(check_runtime(version, info, "kata"), Error);
+  version.product = "Podman";
+  check_runtime(version, info, "runc");
+  EXPECT_THROW(check_runtime(version, info, "runsc"), Error);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ async function importTree(socket, name, tag, make) {
     make(root);
     const archive = spawn('tar', ['--create', '--numeric-owner', '--owner=0', '--group=0', '--directory', root, '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const changes = encodeURIComponent('ENV PATH=/usr/local/bin:/usr/bin:/bin');
-    await must(socket, 'POST', `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(name)}&tag=${tag}&changes=${changes}`, archive.stdout);
+    // The tag is part of the name: Podman does not look for it elsewhere.
+    await must(socket, 'POST', `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(`${name}:${tag}`)}&changes=${changes}`, archive.stdout);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -48,14 +49,14 @@ async function importTree(socket, name, tag, make) {
 export const importImage = (socket, name, tag, node) => importTree(socket, name, tag, (root) => fill(root, node));
 
 // One file of so many bytes that cannot be packed: for what is pulled and not run.
-export const importFile = (socket, name, tag, bytes) => importTree(socket, name, tag, (root) => writeFileSync(`${root}/${name}`, randomBytes(bytes)));
+export const importFile = (socket, name, tag, bytes) => importTree(socket, name, tag, (root) => writeFileSync(`${root}/file`, randomBytes(bytes)));
 
-// Moves an image of the engine to the registry at `address`.
-export async function publish(socket, image, address) {
-  const [name, tag] = image.split(':');
+// Moves localhost/NAME:TAG from the engine to the registry at `address`.
+export async function publish(socket, name, tag, address) {
+  const here = `localhost/${name}:${tag}`;
   const there = `${address}/${name}`;
-  await must(socket, 'POST', `/v1.41/images/${image}/tag?repo=${encodeURIComponent(there)}&tag=${tag}`);
+  await must(socket, 'POST', `/v1.41/images/${here}/tag?repo=${encodeURIComponent(there)}&tag=${tag}`);
   const nobody = { 'X-Registry-Auth': Buffer.from('{}').toString('base64') };
   await must(socket, 'POST', `/v1.41/images/${there}/push?tag=${tag}`, undefined, nobody);
-  for (const gone of [`${there}:${tag}`, image]) await must(socket, 'DELETE', `/v1.41/images/${gone}`);
+  for (const gone of [`${there}:${tag}`, here]) await must(socket, 'DELETE', `/v1.41/images/${gone}`);
 }
