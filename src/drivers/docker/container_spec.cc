@@ -86,13 +86,14 @@ void check_volume(const std::string& path) {
          one_line(path, 64));
 }
 
-// Podman's has neither inodes nor an owner, so everybody may write, of whom there is one.
+// Podman's has no limit of inodes and says otherwise that the container's user owns it. It would
+// copy what the image has there.
 std::string tmpfs(const ContainerWishes& wishes, const char* mode, uint64_t bytes,
                   uint64_t inodes) {
-  const std::string options = fmt::format("rw,exec,nosuid,nodev,size={},mode=", bytes);
-  if (wishes.for_podman) return options + "1777";
-  return fmt::format("{}{},nr_inodes={},uid={},gid={}", options, mode,
-                     std::max<uint64_t>(inodes, 16), wishes.uid, wishes.gid);
+  const std::string options = fmt::format("rw,exec,nosuid,nodev,size={},mode={}", bytes, mode);
+  if (wishes.for_podman) return options + ",U,notmpcopyup";
+  return fmt::format("{},nr_inodes={},uid={},gid={}", options, std::max<uint64_t>(inodes, 16),
+                     wishes.uid, wishes.gid);
 }
 
 // Where there is little to write: homes and what the image calls volumes.

@@ -100,11 +100,11 @@ TEST(ContainerSpec, SaysScratchPlacesAsPodmanKnowsThem) {
   ContainerWishes podman = wishes();
   podman.for_podman = true;
   EXPECT_EQ(container_spec(podman).at("HostConfig").at("Tmpfs"), json::parse(R"({
-    "/workspace": "rw,exec,nosuid,nodev,size=167772160,mode=1777",
-    "/tmp": "rw,exec,nosuid,nodev,size=67108864,mode=1777",
-    "/home/node": "rw,exec,nosuid,nodev,size=11184810,mode=1777",
-    "/run": "rw,exec,nosuid,nodev,size=11184810,mode=1777",
-    "/var/tmp": "rw,exec,nosuid,nodev,size=11184810,mode=1777"})"));
+    "/workspace": "rw,exec,nosuid,nodev,size=167772160,mode=0755,U,notmpcopyup",
+    "/tmp": "rw,exec,nosuid,nodev,size=67108864,mode=1777,U,notmpcopyup",
+    "/home/node": "rw,exec,nosuid,nodev,size=11184810,mode=0755,U,notmpcopyup",
+    "/run": "rw,exec,nosuid,nodev,size=11184810,mode=0755,U,notmpcopyup",
+    "/var/tmp": "rw,exec,nosuid,nodev,size=11184810,mode=0755,U,notmpcopyup"})"));
 }
 
 TEST(ContainerSpec, RefusesVolumesThatWouldCoverOurs) {

@@ -66,6 +66,18 @@ Feature user_namespace(const EngineInfo& info) {
                          "engine rootless."};
 }
 
+// Podman's API takes the wish and keeps to its own default.
+Feature cgroup_namespace(const EngineVersion& version, const EngineInfo& info) {
+  const bool holds = version.product != "Podman" || info.cgroup_version == 2;
+  return {.name = "cgroup-namespace",
+          .group = "namespaces",
+          .state = holds ? State::enforced : State::missing,
+          .need = Need::optional,
+          .detail = holds ? "every container has its own"
+                          : "programs see the names of the host's cgroups",
+          .fix = holds ? "" : "Use cgroup v2, or set cgroupns = \"private\" in containers.conf."};
+}
+
 // A version of runc as numbers; a candidate (-rc.3) comes before its release.
 struct Version {
   std::array<int, 3> numbers{};
@@ -151,6 +163,7 @@ std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo
           limit("pids-limit", info.limits_pids, "processes and threads", kCgroupFix),
           limit("cpu-limit", info.limits_cpu, "processor time", kCgroupFix),
           user_namespace(info),
+          cgroup_namespace(version, info),
           runc(version)};
 }
 

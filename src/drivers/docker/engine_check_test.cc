@@ -60,8 +60,11 @@ TEST(EngineCheck, NamesWhatIsWeaker) {
   version.runc = "1.1.5";
   EXPECT_THAT(isolation_of(check_engine(version, info)).weaker,
               ElementsAre("user-namespace", "runc"));
+  version.product = "Podman";
+  info.cgroup_version = 1;
   info.is_rootless = true;
-  EXPECT_THAT(isolation_of(check_engine(version, info)).weaker, ElementsAre("runc"));
+  EXPECT_THAT(isolation_of(check_engine(version, info)).weaker,
+              ElementsAre("cgroup-namespace", "runc"));
 }
 
 // Attack DK05.
