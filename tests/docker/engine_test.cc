@@ -138,6 +138,36 @@ TEST_F(RealEngine, MakesListsAndRemovesContainers) {
   EXPECT_EQ(code_of([&] { run(engine_.inspect(id)); }), Code::not_found);
 }
 
+// What Docker says of a container that was made, as far as it could open something.
+constexpr const char* kGolden = R"({
+  "Privileged": false, "CapAdd": [], "CapDrop": ["ALL"], "ReadonlyRootfs": true,
+  "NetworkMode": "none", "PidMode": "", "IpcMode": "none", "UTSMode": "", "UsernsMode": "",
+  "CgroupnsMode": "private", "CgroupParent": "", "Devices": [], "DeviceCgroupRules": [],
+  "GroupAdd": [], "PublishAllPorts": false, "PortBindings": null, "Memory": 536870912,
+  "MemorySwap": 536870912, "NanoCpus": 1000000000, "PidsLimit": 256, "OomKillDisable": false,
+  "Binds": [], "VolumesFrom": null, "AutoRemove": false, "Init": false,
+  "LogConfig": {"Type": "none", "Config": {}},
+  "RestartPolicy": {"Name": "no", "MaximumRetryCount": 0}})";
+
+// Attack DK01.
+TEST_F(RealEngine, MakesExactlyWhatItWasAskedFor) {
+  if (is_podman()) return;  // says all this otherwise: IsSealedFromInside
+  const std::string id = run(engine_.create("belljar-test", container_spec(wishes())));
+  const json::object whole = run(engine_.inspect_whole(id));
+  const json::object& host = whole.at("HostConfig").as_object();
+  const json::value golden = json::parse(kGolden);
+  for (const auto& wanted : golden.as_object())
+    EXPECT_EQ(host.at(wanted.key()), wanted.value()) << wanted.key();
+  EXPECT_EQ(host.at("SecurityOpt").as_array().size(), 2u);
+  EXPECT_EQ(host.at("SecurityOpt").at(1).as_string(), "seccomp=" + seccomp_profile());
+  EXPECT_NE(whole.at("AppArmorProfile"), "unconfined");
+  ASSERT_EQ(whole.at("Mounts").as_array().size(), 3u);
+  for (const json::value& mount : whole.at("Mounts").as_array())
+    EXPECT_EQ(mount.at("RW").as_bool(), mount.at("Destination") == "/workspace/files");
+  EXPECT_EQ(whole.at("Config").at("User"), "1000:1000");
+  EXPECT_EQ(whole.at("Config").at("Healthcheck"), json::parse(R"({"Test": ["NONE"]})"));
+}
+
 TEST_F(RealEngine, KillsWhatRunsWhenItIsRemoved) {
   json::object spec = container_spec(wishes());
   spec["Entrypoint"] = words({"/bin/sleep", "1000"});
@@ -275,6 +305,36 @@ TEST_F(RealEngine, DoesNotKeepAnImageOverTheLimits) {
   PullLimits few;
   few.layers = 0;
   EXPECT_EQ(code_of([&] { run(engine_.pull(image, few, {})); }), Code::exhausted);
+}
+
+// The message of what connect() throws at that address.
+std::string refusal_at(EngineAddress address) {
+  Engine engine{std::move(address)};
+  try {
+    run(engine.connect());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unavailable);
+    return error.what();
+  }
+  ADD_FAILURE() << "it answered";
+  return "";
+}
+
+TEST_F(RealEngine, SpeaksTlsWithCertificatesOnBothSides) {
+  if (is_podman()) return;  // has no TLS
+  const std::string where = needed("BELLJAR_TEST_DOCKER_TLS");
+  const std::string certificates = needed("BELLJAR_TEST_DOCKER_CERTS");
+  Engine engine{parse_engine_address(where, certificates)};
+  EXPECT_EQ(run(engine.connect()).version, version_.version);
+  EXPECT_TRUE(run(engine.inspect_image(needed("BELLJAR_TEST_DOCKER_IMAGE"))));
+  // Without TLS the engine answers something else, with an authority that did not sign we end it.
+  EXPECT_THAT(refusal_at(parse_engine_address(where)), HasSubstr("no container engine"));
+  const std::string strange = directory_ + std::string{"/certificates"};
+  std::filesystem::copy(certificates, strange);
+  std::filesystem::copy(strange + "/cert.pem", strange + "/ca.pem",
+                        std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THAT(refusal_at(parse_engine_address(where, strange)),
+              HasSubstr("see that ca.pem, cert.pem and key.pem in " + strange));
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 //   BELLJAR_TEST_DOCKER_IMAGE     an image that the engine has, with busybox and Node.js
 //   BELLJAR_TEST_DOCKER_REGISTRY  HOST:PORT of a registry with the images small:1 and large:1 (4 MiB), which the engine does not have
 //   BELLJAR_TEST_DOCKER_PID       the process of the engine
+// and with Docker
+//   BELLJAR_TEST_DOCKER_TLS       tcp://127.0.0.1:PORT, where it also listens
+//   BELLJAR_TEST_DOCKER_CERTS     a directory with the certificates for that
 // Status 77 if the engine is not installed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,6 +43,8 @@ async function prepare() {
     BELLJAR_TEST_DOCKER_IMAGE: 'localhost/belljar-test:1',
     BELLJAR_TEST_DOCKER_REGISTRY: registry.address,
     BELLJAR_TEST_DOCKER_PID: String(engine.daemon.child.pid),
+    BELLJAR_TEST_DOCKER_TLS: engine.address ?? '',
+    BELLJAR_TEST_DOCKER_CERTS: engine.certificates ?? '',
   };
 }
 

@@ -112,7 +112,14 @@ Task<std::unique_ptr<net::Stream>> EngineHttp::connect_tcp() {
   if (error != 0) fail_to_connect(error, address_);
   const auto executor = co_await asio::this_coro::executor;
   if (!tls_) co_return net::plain_stream(executor, std::move(socket));
-  co_return co_await net::start_tls(std::move(socket), address_.url->host, *tls_);
+  try {
+    co_return co_await net::start_tls(std::move(socket), address_.url->host, *tls_);
+  } catch (const Error& error) {
+    // In brackets is what to do about registries.
+    const std::string why = error.what();
+    fail(Code::unavailable, "{}; see that ca.pem, cert.pem and key.pem in {} are those for it",
+         why.substr(0, why.find(" (")), address_.cert_path);
+  }
 }
 
 Task<std::unique_ptr<net::Stream>> EngineHttp::connect() {

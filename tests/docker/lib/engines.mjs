@@ -1,10 +1,12 @@
 // Container engines and a registry of the tests' own: sockets, data and processes in a directory of theirs, beside
 // whatever engine the machine may have. As root.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 
 import { until } from '../../e2e/lib/wait.mjs';
 import { call } from './api.mjs';
+import { makeCertificates } from './certificates.mjs';
 
 // A program that runs until it is stopped; what it says is in `log`.
 class Daemon {
@@ -34,6 +36,15 @@ class Daemon {
   }
 }
 
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
 const answers = (socket) => async () => {
   try {
     return (await call(socket, 'GET', '/version')).status === 200;
@@ -46,14 +57,18 @@ export class Docker {
   constructor(directory) {
     this.directory = directory;
     this.socket = `${directory}/docker.sock`;
+    this.certificates = `${directory}/certificates`;
   }
 
-  // `flags`: more of dockerd's own.
+  // `flags`: more of dockerd's own. Also listens at `address` to clients that have the certificates of `certificates`.
   async start(flags = []) {
-    mkdirSync(this.directory, { recursive: true });
+    if (!existsSync(this.certificates)) makeCertificates(this.certificates);
+    this.address ??= `tcp://127.0.0.1:${await freePort()}`;
+    const tls = ['--tlsverify', '--tlscacert', `${this.certificates}/ca.pem`, '--tlscert', `${this.certificates}/server.pem`, '--tlskey', `${this.certificates}/server-key.pem`];
     // Without a bridge and iptables: nothing of the host's network is touched.
     const command = ['dockerd', '--host', `unix://${this.socket}`, '--data-root', `${this.directory}/data`, '--exec-root', `${this.directory}/exec`,
-      '--pidfile', `${this.directory}/docker.pid`, '--bridge=none', '--iptables=false', '--ip6tables=false', ...flags];
+      '--pidfile', `${this.directory}/docker.pid`, '--bridge=none', '--iptables=false', '--ip6tables=false',
+      '--host', this.address, ...tls, ...flags];
     this.daemon = new Daemon(`${this.directory}/docker.log`, command);
     await this.daemon.ready('dockerd', answers(this.socket));
   }
