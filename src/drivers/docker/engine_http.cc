@@ -114,9 +114,9 @@ Task<std::unique_ptr<net::Stream>> EngineHttp::connect_tcp() {
   if (!tls_) co_return net::plain_stream(executor, std::move(socket));
   try {
     co_return co_await net::start_tls(std::move(socket), address_.url->host, *tls_);
-  } catch (const Error& error) {
+  } catch (const Error& fault) {
     // In brackets is what to do about registries.
-    const std::string why = error.what();
+    const std::string why = fault.what();
     fail(Code::unavailable, "{}; see that ca.pem, cert.pem and key.pem in {} are those for it",
          why.substr(0, why.find(" (")), address_.cert_path);
   }
