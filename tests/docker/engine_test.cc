@@ -84,7 +84,7 @@ class RealEngine : public testing::Test {
     co_await engine_.start(id);
     ContainerState state = co_await engine_.inspect(id);
     for (int i = 0; state.running && i < 1000; ++i) {
-      co_await sleep_for(milliseconds{20});
+      co_await sleep_for(kPause);
       state = co_await engine_.inspect(id);
     }
     co_await engine_.remove(id);
@@ -98,6 +98,7 @@ class RealEngine : public testing::Test {
     return path;
   }
 
+  static constexpr milliseconds kPause{20};
   static constexpr const char* kLabel = "belljar.test";
   char directory_[30] = "/var/tmp/belljar-test-XXXXXX";
   Engine engine_{parse_engine_address("unix://" + needed("BELLJAR_TEST_DOCKER"))};

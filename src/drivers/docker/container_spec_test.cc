@@ -7,8 +7,6 @@
 namespace belljar::docker {
 namespace {
 
-using testing::HasSubstr;
-
 ContainerWishes wishes() {
   ContainerWishes wishes;
   wishes.image = "sha256:1";

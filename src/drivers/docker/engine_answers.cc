@@ -59,7 +59,7 @@ std::vector<std::string> keys(const json::object& object) {
 
 // "1.41" as numbers that can be compared; {0, 0} if it is none.
 using Api = std::pair<int, int>;
-Api parse_api(std::string_view text) {
+Api parse_api(const std::string& text) {
   Api api;
   const char* const end = text.data() + text.size();
   const auto [dot, bad] = std::from_chars(text.data(), end, api.first);

@@ -88,30 +88,33 @@ struct Version {
   }
 };
 
-std::optional<Version> parse_version(std::string_view text) {
+std::optional<Version> parse_version(const std::string& text) {
   Version version;
   const char* at = text.data();
   const char* const end = at + text.size();
-  for (size_t i = 0; i < version.numbers.size(); ++i) {
-    const auto [rest, bad] = std::from_chars(at, end, version.numbers[i]);
+  for (int& number : version.numbers) {
+    if (&number != version.numbers.data()) {
+      if (at == end || *at != '.') return std::nullopt;
+      ++at;
+    }
+    const auto [rest, bad] = std::from_chars(at, end, number);
     if (bad != std::errc{}) return std::nullopt;
     at = rest;
-    if (i + 1 < version.numbers.size() && (at == end || *at++ != '.')) return std::nullopt;
   }
-  const std::string_view tail{at, static_cast<size_t>(end - at)};
+  const std::string tail{at, end};
   constexpr std::string_view kCandidate = "-rc.";
-  if (tail.substr(0, kCandidate.size()) == kCandidate)
+  if (tail.rfind(kCandidate, 0) == 0)
     std::from_chars(at + kCandidate.size(), end, version.candidate);
   return version;
 }
 
 // The first releases of each line with the fixes of November 2025 (CVE-2025-31133, -52565, -52881)
 // and for CVE-2026-41579. An older line has none. A later line has them.
-constexpr std::string_view kFixed[] = {"1.3.6", "1.4.3", "1.5.0-rc.3"};
+constexpr const char* kFixed[] = {"1.3.6", "1.4.3", "1.5.0-rc.3"};
 
 bool has_fixes(const Version& version) {
   const auto line = [](const Version& one) { return std::pair{one.numbers[0], one.numbers[1]}; };
-  for (const std::string_view text : kFixed) {
+  for (const char* text : kFixed) {
     const Version fixed = *parse_version(text);
     if (line(version) == line(fixed)) return !(version < fixed);
   }
