@@ -1,6 +1,7 @@
 #include "net/connection.h"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
@@ -17,6 +18,7 @@ namespace belljar::net {
 namespace {
 
 using tcp = asio::ip::tcp;
+using unix_stream = asio::local::stream_protocol;
 using boost::system::error_code;
 using boost::system::system_error;
 
@@ -46,8 +48,8 @@ class AsioStream final : public Stream {
 
   Task<> end() override {
     error_code ignored;  // a peer that is gone has seen the end
-    if constexpr (std::is_same_v<Next, tcp::socket>) {
-      next_.shutdown(tcp::socket::shutdown_send, ignored);
+    if constexpr (requires { next_.shutdown(asio::socket_base::shutdown_send, ignored); }) {
+      next_.shutdown(asio::socket_base::shutdown_send, ignored);
     } else {
       co_await next_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
       if (ignored == asio::error::operation_aborted) throw system_error{ignored};
@@ -177,6 +179,14 @@ tcp::socket adopt(const asio::any_io_executor& executor, Fd fd) {
 }
 
 }  // namespace
+
+Task<std::unique_ptr<Stream>> open_unix_connection(std::string path) {
+  unix_stream::socket socket{co_await asio::this_coro::executor};
+  open_socket(socket, unix_stream{});
+  const unix_stream::endpoint endpoint{path};
+  co_await socket.async_connect(endpoint, asio::use_awaitable);
+  co_return std::make_unique<AsioStream<unix_stream::socket>>(std::move(socket));
+}
 
 std::unique_ptr<Stream> plain_stream(const asio::any_io_executor& executor, Fd socket) {
   return std::make_unique<AsioStream<tcp::socket>>(adopt(executor, std::move(socket)));

@@ -29,6 +29,10 @@ Task<std::unique_ptr<Stream>> start_tls(Fd socket, std::string host, asio::ssl::
 // The same as the server. A client that cannot be agreed with is a boost::system::system_error.
 Task<std::unique_ptr<Stream>> accept_tls(Fd socket, asio::ssl::context& tls);
 
+// A connection to the unix socket at `path`, close-on-exec. Throws boost::system::system_error if
+// nobody answers there.
+Task<std::unique_ptr<Stream>> open_unix_connection(std::string path);
+
 // A connected TCP socket that does not block, as a stream.
 std::unique_ptr<Stream> plain_stream(const asio::any_io_executor& executor, Fd socket);
 

@@ -61,6 +61,11 @@ void add_system_certificates(SSL_CTX* context, const std::optional<std::string>&
   ERR_clear_error();
 }
 
+void use_credentials(ssl::context& context, const Credentials& credentials) {
+  context.use_certificate_chain(boost::asio::buffer(credentials.certificate));
+  context.use_private_key(boost::asio::buffer(credentials.key), ssl::context::pem);
+}
+
 constexpr unsigned char kHttp11[] = "\x08http/1.1";
 constexpr unsigned kHttp11Size = sizeof kHttp11 - 1;
 
@@ -91,9 +96,11 @@ std::shared_ptr<ssl::context> make_tls_client(const TlsSettings& settings) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
   SSL_CTX* handle = context->native_handle();
   SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
-  add_system_certificates(handle, settings.system_pem);
+  if (settings.system == TlsSettings::System::believed)
+    add_system_certificates(handle, settings.system_pem);
   for (const std::string& file : settings.ca_files) add_bundle(handle, read_bundle(file));
   for (const CaBundle& bundle : settings.ca) add_bundle(handle, bundle);
+  if (settings.client) use_credentials(*context, *settings.client);
   if (settings.verify == TlsSettings::Verify::no) {
     log::warning("strict-ssl is off: the registry's certificate is not checked");
     SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nullptr);
@@ -107,8 +114,7 @@ std::shared_ptr<ssl::context> make_tls_server(const Credentials& credentials) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_http11, nullptr);
-  context->use_certificate_chain(boost::asio::buffer(credentials.certificate));
-  context->use_private_key(boost::asio::buffer(credentials.key), ssl::context::pem);
+  use_credentials(*context, credentials);
   return context;
 }
 

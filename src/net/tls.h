@@ -22,14 +22,17 @@ struct CaBundle {
 };
 
 // Whom we believe. The system's certificates (OpenSSL's default places, SSL_CERT_FILE,
-// SSL_CERT_DIR) always count; these come on top.
+// SSL_CERT_DIR) count unless told otherwise; these come on top.
 struct TlsSettings {
   enum class Verify { yes, no };
+  enum class System { believed, ignored };
   std::vector<std::string> ca_files;  // PEM bundles; one that cannot be read is an Error
   std::vector<CaBundle> ca;           // one without a certificate is an Error
   // What SSL_CERT_FILE holds, if this process cannot read it later. Nothing: OpenSSL reads it.
   std::optional<std::string> system_pem;
-  Verify verify = Verify::yes;  // `no` is npm's strict-ssl=false: anybody can be the registry
+  System system = System::believed;
+  std::optional<Credentials> client;  // by which we prove ourselves to a server that asks
+  Verify verify = Verify::yes;        // `no` is npm's strict-ssl=false: anybody can be the registry
 };
 
 // Reads the files now, for a process that will not be allowed to later: `ca_files` become `ca`.

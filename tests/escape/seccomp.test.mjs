@@ -10,7 +10,7 @@ import { argumentCases, numberTable, readPolicy } from './lib/filter.mjs';
 import { cloneNew, nr, onlyX64 } from './lib/syscalls.mjs';
 
 const jar = openJar();
-const policy = readPolicy(readFileSync(`${root}src/drivers/linux/launcher/seccomp_policy.h`, 'utf8'));
+const policy = readPolicy(readFileSync(`${root}src/sandbox/seccomp_policy.h`, 'utf8'));
 const header = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h';
 const numbers = Object.fromEntries([...(existsSync(header) ? readFileSync(header, 'utf8') : '').matchAll(/#define __NR_(\w+) (\d+)/g)].map(([, name, number]) => [name, Number(number)]));
 

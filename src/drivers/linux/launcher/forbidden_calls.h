@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-// A sample of what seccomp_policy.h forbids, as calls that a process makes to see that its filters
-// work. The arguments are such that a call that is let through does nothing: bad pointers, bad
-// descriptors, bad flags. The kernel then answers something else than the filters do.
+// A sample of what sandbox/seccomp_policy.h forbids, as calls that a process makes to see that its
+// filters work. The arguments are such that a call that is let through does nothing: bad pointers,
+// bad descriptors, bad flags. The kernel then answers something else than the filters do.
 namespace belljar::launcher {
 
 struct ForbiddenCall {

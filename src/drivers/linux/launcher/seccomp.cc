@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "drivers/linux/launcher/seccomp_policy.h"
+#include "sandbox/seccomp_policy.h"
 
 namespace belljar::launcher {
 
@@ -23,7 +23,7 @@ struct Context {
   scmp_filter_ctx filter;
 };
 
-int add(const Context& context, const ArgumentRule& rule) {
+int add(const Context& context, const syscalls::ArgumentRule& rule) {
   const int number = ::seccomp_syscall_resolve_name(rule.name);
   if (number < 0) return 0;  // this architecture, or this libseccomp, does not have it
   scmp_arg_cmp tests[3];
@@ -54,16 +54,16 @@ int compile_filters(SeccompFilters& filters) {
   const Context names{SCMP_ACT_ERRNO(ENOSYS)};
   const Context arguments{SCMP_ACT_ALLOW};
   if (names.filter == nullptr || arguments.filter == nullptr) return ENOMEM;
-  for (const char* name : kAllowed) {
+  for (const char* name : syscalls::kAllowed) {
     const int number = ::seccomp_syscall_resolve_name(name);
     if (number < 0) continue;
     if (const int error = -::seccomp_rule_add(names.filter, SCMP_ACT_ALLOW, number, 0))
       return error;
   }
-  for (const ArgumentRule& rule : kAllowedForms) {
+  for (const syscalls::ArgumentRule& rule : syscalls::kAllowedForms) {
     if (const int error = add(names, rule); error != 0) return error;
   }
-  for (const ArgumentRule& rule : kDeniedForms) {
+  for (const syscalls::ArgumentRule& rule : syscalls::kDeniedForms) {
     if (const int error = add(arguments, rule); error != 0) return error;
   }
   if (const int error = compile(names, filters.names); error != 0) return error;

@@ -6,8 +6,8 @@
 
 namespace belljar::launcher {
 
-// The two filters of seccomp_policy.h as programs for the kernel, compiled once and loaded into
-// every process.
+// The two filters of sandbox/seccomp_policy.h as programs for the kernel, compiled once and loaded
+// into every process.
 struct SeccompFilters {
   std::vector<sock_filter> arguments;
   std::vector<sock_filter> names;

@@ -1,11 +1,12 @@
 #pragma once
 
-// What a program in a sandbox may ask of the kernel. Data, not code: the tests read the same lists.
-// Two filters are stacked and the kernel takes the stricter verdict. Names: everything not on
-// kAllowed answers ENOSYS, so that libc takes its fallback paths. openat2 is not on it because its
-// flags cannot be seen here. Arguments: rules that take away single uses of an allowed call.
-// A foreign architecture (int 0x80, x32) kills the process.
-namespace belljar::launcher {
+// What a program in a sandbox may ask of the kernel, whichever driver made it. Data, not code: the
+// tests read the same lists. Two filters, of which the stricter verdict counts: the native driver's
+// launcher stacks them, a container engine gets one profile that amounts to both. Names: everything
+// not on kAllowed answers ENOSYS, so that libc takes its fallback paths. openat2 is not on it
+// because its flags cannot be seen here. Arguments: rules that take away single uses of an allowed
+// call. A foreign architecture (int 0x80, x32) kills the process.
+namespace belljar::syscalls {
 
 // Measured with Node 20 to 26, npm, esbuild, sharp, bash, git, gcc and python3. Names that an
 // architecture does not have are skipped.
@@ -147,4 +148,4 @@ inline constexpr ArgumentRule kDeniedForms[] = {
 };
 // clang-format on
 
-}  // namespace belljar::launcher
+}  // namespace belljar::syscalls

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "drivers/docker/engine_answers.h"
+#include "sandbox/capabilities.h"
+
+namespace belljar::docker {
+
+// What an engine can enforce, as far as it says so itself: what the driver reports before it makes
+// a container, and refuses to work without.
+std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info);
+
+// Throws Error{unavailable} unless containers can be run by the OCI runtime of that name ("": the
+// engine's own choice). Podman's API takes the name and ignores it, so that only its default is had
+// there. Whether a runtime that the engine names is truly installed shows when a container starts.
+void check_runtime(const EngineVersion& version, const EngineInfo& info, const std::string& name);
+
+}  // namespace belljar::docker

@@ -1,0 +1,236 @@
+#include "drivers/docker/engine.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/testing.h"
+#include "drivers/docker/testing.h"
+#include "net/test_server.h"
+
+namespace belljar::docker {
+namespace {
+
+using net::http_answer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kVersion =
+    R"({"Version":"20.10.24","ApiVersion":"1.41","MinAPIVersion":"1.12","Components":[{"Name":"runc","Version":"1.1.5"}]})";
+
+// Answers /version as an engine does, and everything else with `answer`.
+FakeEngine::Handler engine_that_answers(std::string answer) {
+  return [answer = std::move(answer)](const FakeRequest& request) {
+    return request.line == "GET /version HTTP/1.1" ? http_answer(200, kVersion) : answer;
+  };
+}
+
+// The message of what a call on a connected engine throws.
+template <class Call>
+std::string failure_of(Call call, Code expected) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), expected) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+Task<std::string> create(Engine& engine, std::string name) {
+  co_await engine.connect();
+  json::object spec;
+  spec["Image"] = "sha256:1";
+  co_return co_await engine.create(std::move(name), std::move(spec));
+}
+
+Task<> remove(Engine& engine, std::string id) {
+  co_await engine.connect();
+  co_await engine.remove(std::move(id));
+}
+
+Task<> start(Engine& engine, std::string id) {
+  co_await engine.connect();
+  co_await engine.start(std::move(id));
+}
+
+Task<std::optional<ImageDetails>> inspect_image(Engine& engine, std::string reference) {
+  co_await engine.connect();
+  co_return co_await engine.inspect_image(std::move(reference));
+}
+
+Task<std::vector<std::string>> pull(Engine& engine, std::string reference, PullLimits limits) {
+  std::vector<std::string> said;
+  std::function<void(std::string_view)> note = [&said](std::string_view text) {
+    said.emplace_back(text);
+  };
+  co_await engine.connect();
+  co_await engine.pull(std::move(reference), limits, std::move(note));
+  co_return said;
+}
+
+Task<std::vector<ContainerSummary>> list(Engine& engine, std::string label) {
+  co_await engine.connect();
+  co_return co_await engine.list(std::move(label));
+}
+
+TEST(Engine, SaysWhoIsThere) {
+  const FakeEngine fake{engine_that_answers("")};
+  Engine engine{fake.address()};
+  const EngineVersion version = run(engine.connect());
+  EXPECT_EQ(version.product, "Docker Engine");
+  EXPECT_EQ(version.version, "20.10.24");
+  EXPECT_EQ(version.api, "1.41");
+  EXPECT_EQ(version.runc, "1.1.5");
+}
+
+TEST(Engine, SaysWhatToStartIfNobodyIsThere) {
+  Engine engine{parse_engine_address("unix:///nonexistent/engine.sock")};
+  const auto connect = [&engine] { run(engine.connect()); };
+  const std::string message = failure_of(connect, Code::unavailable);
+  EXPECT_THAT(message, HasSubstr("no container engine answers at unix:///nonexistent/engine.sock"));
+  EXPECT_THAT(message, HasSubstr("systemctl start docker"));
+  EXPECT_THAT(message, HasSubstr("podman system service --time=0 unix:///nonexistent/engine.sock"));
+}
+
+TEST(Engine, IsNotFooledByAnotherServer) {
+  const FakeEngine fake{[](const FakeRequest&) { return http_answer(200, "<html>"); }};
+  Engine engine{fake.address()};
+  EXPECT_THAT(failure_of([&] { run(engine.connect()); }, Code::unavailable), HasSubstr("no JSON"));
+}
+
+TEST(Engine, MakesAContainerOfTheSpec) {
+  const FakeEngine fake{engine_that_answers(http_answer(201, R"({"Id":"abc","Warnings":[]})"))};
+  Engine engine{fake.address()};
+  EXPECT_EQ(run(create(engine, "belljar-1")), "abc");
+  const auto requests = fake.requests();
+  EXPECT_EQ(requests.back().line, "POST /v1.41/containers/create?name=belljar-1 HTTP/1.1");
+  EXPECT_EQ(requests.back().body, R"({"Image":"sha256:1"})");
+}
+
+TEST(Engine, RemovesAContainerWhoseLimitsWouldNotHold) {
+  const FakeEngine fake{engine_that_answers(http_answer(
+      201,
+      R"({"Id":"abc","Warnings":["Your kernel does not support swap limit capabilities. Limitation discarded."]})"))};
+  Engine engine{fake.address()};
+  EXPECT_THAT(failure_of([&] { run(create(engine, "belljar-1")); }, Code::unavailable),
+              HasSubstr("would not keep a limit: Your kernel"));
+  EXPECT_EQ(fake.requests().back().line, "DELETE /v1.41/containers/abc?force=1&v=1 HTTP/1.1");
+}
+
+TEST(Engine, RefusesNamesThatWouldLeadElsewhere) {
+  const FakeEngine fake{engine_that_answers(http_answer(200, "{}"))};
+  Engine engine{fake.address()};
+  for (const char* id :
+       {"", "../../images/json", "%2e%2e%2f", "a?x=", "a\r\nX: y", "a/b", "-a", ".."}) {
+    failure_of([&] { run(remove(engine, id)); }, Code::invalid);
+    failure_of([&] { run(start(engine, id)); }, Code::invalid);
+    failure_of([&] { run(create(engine, id)); }, Code::invalid);
+  }
+  for (const char* image :
+       {"", "../x", "a b", "--privileged", "a?tag=b", "a\r\n", "a/B", "a:b:c"}) {
+    failure_of([&] { run(inspect_image(engine, image)); }, Code::invalid);
+    failure_of([&] { run(pull(engine, image, {})); }, Code::invalid);
+  }
+  for (const FakeRequest& request : fake.requests())
+    EXPECT_EQ(request.line, "GET /version HTTP/1.1");
+}
+
+TEST(Engine, EncodesAnImageAsOneSegment) {
+  const FakeEngine fake{engine_that_answers(http_answer(404, R"({"message":"no such image"})"))};
+  Engine engine{fake.address()};
+  EXPECT_EQ(run(inspect_image(engine, "localhost:5000/a/b:1")), std::nullopt);
+  EXPECT_EQ(fake.requests().back().line,
+            "GET /v1.41/images/localhost%3A5000%2Fa%2Fb%3A1/json HTTP/1.1");
+}
+
+TEST(Engine, RepeatsWhyItWasRefusedInOneLine) {
+  const FakeEngine fake{
+      engine_that_answers(http_answer(500, R"({"message":"runc create failed:\n\u001b[31mno"})"))};
+  Engine engine{fake.address()};
+  EXPECT_EQ(failure_of([&] { run(start(engine, "abc")); }, Code::unavailable),
+            "the container engine refused to start a container: runc create failed:  [31mno");
+}
+
+TEST(Engine, RemovesWhatIsGoneOrGoing) {
+  for (const int status : {204, 404, 409}) {
+    const FakeEngine fake{engine_that_answers(http_answer(status, ""))};
+    Engine engine{fake.address()};
+    run(remove(engine, "abc"));
+  }
+}
+
+TEST(Engine, GivesUpOnAnAnswerThatIsTooLong) {
+  const FakeEngine fake{engine_that_answers("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n")};
+  Engine engine{fake.address()};
+  failure_of([&] { run(inspect_image(engine, "node:24")); }, Code::unavailable);
+}
+
+TEST(Engine, GivesUpOnAnAnswerThatIsCut) {
+  const FakeEngine fake{engine_that_answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")};
+  Engine engine{fake.address()};
+  failure_of([&] { run(inspect_image(engine, "node:24")); }, Code::unavailable);
+}
+
+TEST(Engine, ListsByLabel) {
+  const FakeEngine fake{engine_that_answers(http_answer(
+      200, R"([{"Id":"abc","Created":5,"Labels":{"belljar.run":"7"}},{"Id":"../x"},3])"))};
+  Engine engine{fake.address()};
+  const auto containers = run(list(engine, "belljar.run"));
+  EXPECT_EQ(fake.requests().back().line,
+            "GET /v1.41/containers/json?all=1&filters=%7B%22label%22%3A%5B%22belljar.run%22%5D%7D "
+            "HTTP/1.1");
+  ASSERT_EQ(containers.size(), 1u);
+  EXPECT_EQ(containers[0].id, "abc");
+  EXPECT_EQ(containers[0].created, 5);
+  EXPECT_EQ(containers[0].labels.at("belljar.run"), "7");
+}
+
+// Answers a pull with these lines, and the question for the image with `image`.
+FakeEngine::Handler engine_that_pulls(std::string lines, std::string image) {
+  return [lines = std::move(lines), image = std::move(image)](const FakeRequest& request) {
+    if (request.line == "GET /version HTTP/1.1") return http_answer(200, kVersion);
+    if (request.line.rfind("POST", 0) == 0) return http_answer(200, lines);
+    return http_answer(200, image);
+  };
+}
+
+const std::string kImage =
+    R"({"Id":"sha256:)" + std::string(64, 'a') + R"(","Size":1000,"RootFS":{"Layers":["a","b"]}})";
+
+TEST(Engine, PullsOneTagAndSaysHowFarItIs) {
+  const FakeEngine fake{engine_that_pulls(
+      R"({"status":"Pulling from library/node","id":"24"})"
+      "\r\n"
+      R"({"status":"Downloading","progressDetail":{"current":1048576,"total":2097152},"id":"abc"})"
+      "\r\n",
+      kImage)};
+  Engine engine{fake.address()};
+  EXPECT_THAT(run(pull(engine, "node", {})),
+              ElementsAre("pulling node: 0 of 1 layers, 1 MiB of 2 MiB"));
+  EXPECT_EQ(fake.requests()[1].line,
+            "POST /v1.41/images/create?fromImage=node&tag=latest HTTP/1.1");
+}
+
+TEST(Engine, DoesNotKeepAnImageThatIsTooLarge) {
+  const FakeEngine fake{engine_that_pulls("", kImage)};
+  Engine engine{fake.address()};
+  PullLimits limits;
+  limits.size = 999;
+  EXPECT_THAT(failure_of([&] { run(pull(engine, "node:24", limits)); }, Code::exhausted),
+              StartsWith("the image node:24 has"));
+  EXPECT_EQ(fake.requests().back().line, "DELETE /v1.41/images/node%3A24 HTTP/1.1");
+}
+
+TEST(Engine, GivesUpAPullAfterItsTime) {
+  const FakeEngine fake{engine_that_answers(FakeEngine::kSilence)};
+  Engine engine{fake.address()};
+  PullLimits limits;
+  limits.time = milliseconds{50};
+  EXPECT_THAT(failure_of([&] { run(pull(engine, "node:24", limits)); }, Code::unavailable),
+              HasSubstr("has not answered"));
+}
+
+}  // namespace
+}  // namespace belljar::docker

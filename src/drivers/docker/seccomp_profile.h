@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sandbox/seccomp_policy.h"
+
+namespace belljar::docker {
+
+// Uses of one call: those where each listed argument is as its test wants it. At most one test per
+// argument: engines read two of the same as "one or the other".
+using CallForm = std::vector<syscalls::ArgumentTest>;
+
+// The uses of a call that none of `denied` (rules for that call) matches. They do not overlap.
+std::vector<CallForm> remaining_forms(const std::vector<syscalls::ArgumentRule>& denied);
+
+// sandbox/seccomp_policy.h as the JSON that Docker and Podman take. They build one filter of it, in
+// which "allowed, except" cannot be said, so that it names what remains. Calls that are not on the
+// list answer ENOSYS, refused uses of one that is EPERM.
+std::string seccomp_profile();
+
+}  // namespace belljar::docker

@@ -1,0 +1,62 @@
+// The image of the tests, from scratch: busybox as its shell, and a Node.js runtime of belljar's with the libraries of
+// this host's that it needs.
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { must } from './api.mjs';
+
+const busybox = '/bin/busybox';
+
+function libraries(program) {
+  const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
+  return [...new Set([...listed.matchAll(/(?:=> )?(\/[^\s]+) \(0x/g)].map(([, path]) => path))];
+}
+
+function fill(root, node) {
+  const put = (from, to) => {
+    mkdirSync(dirname(root + to), { recursive: true });
+    copyFileSync(from, root + to);
+  };
+  put(busybox, '/bin/busybox');
+  for (const name of execFileSync(busybox, ['--list'], { encoding: 'utf8' }).trim().split('\n')) {
+    if (name !== 'busybox') symlinkSync('busybox', `${root}/bin/${name}`);
+  }
+  put(node, '/usr/local/bin/node');
+  for (const library of libraries(node)) put(library, library);
+  for (const directory of ['dev', 'etc', 'home/node', 'proc', 'sys', 'tmp', 'usr/bin', 'workspace']) mkdirSync(`${root}/${directory}`, { recursive: true });
+  symlinkSync('/bin/busybox', `${root}/usr/bin/env`);
+  writeFileSync(`${root}/etc/passwd`, 'root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n');
+  writeFileSync(`${root}/etc/group`, 'root:x:0:\nnode:x:1000:\n');
+}
+
+// Gives what `make` puts into a directory to an engine, as NAME:TAG.
+async function importTree(socket, name, tag, make) {
+  const root = mkdtempSync('/var/tmp/belljar-image-');
+  try {
+    make(root);
+    const archive = spawn('tar', ['--create', '--numeric-owner', '--owner=0', '--group=0', '--directory', root, '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const changes = encodeURIComponent('ENV PATH=/usr/local/bin:/usr/bin:/bin');
+    // The tag is part of the name: Podman does not look for it elsewhere.
+    await must(socket, 'POST', `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(`${name}:${tag}`)}&changes=${changes}`, archive.stdout);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+// NODE is the path of a Node.js of this host's.
+export const importImage = (socket, name, tag, node) => importTree(socket, name, tag, (root) => fill(root, node));
+
+// One file of so many bytes that cannot be packed: for what is pulled and not run.
+export const importFile = (socket, name, tag, bytes) => importTree(socket, name, tag, (root) => writeFileSync(`${root}/file`, randomBytes(bytes)));
+
+// Moves localhost/NAME:TAG from the engine to the registry at `address`.
+export async function publish(socket, name, tag, address) {
+  const here = `localhost/${name}:${tag}`;
+  const there = `${address}/${name}`;
+  await must(socket, 'POST', `/v1.41/images/${here}/tag?repo=${encodeURIComponent(there)}&tag=${tag}`);
+  const nobody = { 'X-Registry-Auth': Buffer.from('{}').toString('base64') };
+  await must(socket, 'POST', `/v1.41/images/${there}/push?tag=${tag}`, undefined, nobody);
+  for (const gone of [`${there}:${tag}`, here]) await must(socket, 'DELETE', `/v1.41/images/${gone}`);
+}

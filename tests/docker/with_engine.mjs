@@ -1,0 +1,61 @@
+// Runs a command beside a container engine of its own, and ends with its status:
+//
+//   node with_engine.mjs docker|podman NODE COMMAND…
+//
+// NODE is the Node.js of the test image. The command finds in its environment
+//   BELLJAR_TEST_DOCKER           the path of the engine's socket
+//   BELLJAR_TEST_DOCKER_IMAGE     an image that the engine has, with busybox and Node.js
+//   BELLJAR_TEST_DOCKER_REGISTRY  HOST:PORT of a registry with the images small:1 and large:1 (4 MiB), which the engine does not have
+//   BELLJAR_TEST_DOCKER_PID       the process of the engine
+// and with Docker
+//   BELLJAR_TEST_DOCKER_TLS       tcp://127.0.0.1:PORT, where it also listens
+//   BELLJAR_TEST_DOCKER_CERTS     a directory with the certificates for that
+// Status 77 if the engine is not installed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+
+import { Docker, Podman, Registry, isInstalled } from './lib/engines.mjs';
+import { importImage, importFile, publish } from './lib/image.mjs';
+
+const [kind, node, ...command] = process.argv.slice(2);
+const program = { docker: 'dockerd', podman: 'podman' }[kind];
+if (!program || command.length === 0) throw new Error('usage: with_engine.mjs docker|podman NODE COMMAND…');
+for (const needed of [program, 'docker-registry', 'busybox']) {
+  if (isInstalled(needed)) continue;
+  console.error(`${needed} is not installed: scripts/setup docker`);
+  process.exit(77);
+}
+
+const directory = mkdtempSync('/var/tmp/belljar-engine-');
+const engine = new { docker: Docker, podman: Podman }[kind](`${directory}/engine`);
+const registry = new Registry(`${directory}/registry`);
+
+async function prepare() {
+  await Promise.all([engine.start(), registry.start()]);
+  await importImage(engine.socket, 'localhost/belljar-test', '1', node);
+  for (const [name, bytes] of [['small', 6], ['large', 4 << 20]]) {
+    await importFile(engine.socket, `localhost/${name}`, '1', bytes);
+    await publish(engine.socket, name, '1', registry.address);
+  }
+  return {
+    BELLJAR_TEST_DOCKER: engine.socket,
+    BELLJAR_TEST_DOCKER_IMAGE: 'localhost/belljar-test:1',
+    BELLJAR_TEST_DOCKER_REGISTRY: registry.address,
+    BELLJAR_TEST_DOCKER_PID: String(engine.daemon.child.pid),
+    BELLJAR_TEST_DOCKER_TLS: engine.address ?? '',
+    BELLJAR_TEST_DOCKER_CERTS: engine.certificates ?? '',
+  };
+}
+
+let child;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
+try {
+  const environment = await prepare();
+  child = spawn(command[0], command.slice(1), { stdio: 'inherit', env: { ...process.env, ...environment } });
+  const [status] = await once(child, 'exit');
+  process.exitCode = status ?? 1;
+} finally {
+  await Promise.allSettled([engine.daemon && engine.remove(), registry.daemon && registry.remove()]);
+  rmSync(directory, { recursive: true, force: true });
+}
