@@ -5,35 +5,29 @@
 
 #include "drivers/linux/launcher_client.h"
 #include "sandbox/driver.h"
+#include "sandbox/running_program.h"
 
 namespace belljar::linux_driver {
 
-// A program in a sandbox, seen from outside: what it prints, and how it ended.
+// A program that the launcher has started, or is about to.
 class LinuxProcess final : public Process {
  public:
-  // `output` and `errors` are the read ends of its pipes. `stopped` becomes true when the sandbox
-  // is destroyed.
-  LinuxProcess(LauncherClient& client, uint64_t sandbox, uint64_t id, Fd output, Fd errors,
-               OutputSink& sink, std::shared_ptr<const bool> stopped,
-               const asio::any_io_executor& executor);
+  LinuxProcess(LauncherClient& client, uint64_t sandbox, uint64_t id,
+               std::shared_ptr<RunningProgram> program, StartWay start);
   ~LinuxProcess() override;
 
-  void set_start(StartWay way) { start_ = way; }
   // To be called when it has ended, if it ends before this object does.
-  void set_after(std::function<void()> after);
+  void set_after(std::function<void()> after) { *after_ = std::move(after); }
   Task<Outcome> wait() override;
   void kill(Outcome::Kind why) override;
 
  private:
-  struct State;
-  Outcome outcome() const;
-
   LauncherClient& client_;
   uint64_t sandbox_;
   uint64_t id_;
-  StartWay start_ = StartWay::exec;
-  std::shared_ptr<State>
-      state_;  // shared with handlers of the loop that may run once more after we are gone
+  StartWay start_;
+  std::shared_ptr<RunningProgram> program_;
+  std::shared_ptr<std::function<void()>> after_ = std::make_shared<std::function<void()>>();
 };
 
 }  // namespace belljar::linux_driver

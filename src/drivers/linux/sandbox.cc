@@ -8,30 +8,11 @@
 #include "base/log.h"
 #include "base/posix.h"
 #include "drivers/linux/process.h"
+#include "sandbox/program_start.h"
 
 namespace belljar::linux_driver {
 
 namespace {
-
-// The whole environment of a program, but for what the caller adds. Nothing of the host's is in it.
-const std::map<std::string, std::string>& default_environment() {
-  static const std::map<std::string, std::string> variables{
-      {"HOME", "/home/node"},
-      {"LANG", "C.UTF-8"},
-      {"LOGNAME", "node"},
-      {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-      {"PWD", "/workspace"},
-      {"SHELL", "/bin/sh"},
-      {"TMPDIR", "/tmp"},
-      {"USER", "node"},
-  };
-  return variables;
-}
-
-Fd standard_input(const std::string& input) {
-  if (!input.empty()) return make_memory_file("stdin", input);
-  return Fd{sys(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open /dev/null")};
-}
 
 // The strings as the launcher reads them: each with its NUL.
 std::string pack(const Command& command, launcher::Request& request) {
@@ -42,8 +23,7 @@ std::string pack(const Command& command, launcher::Request& request) {
     payload.append(text.c_str(), text.size() + 1);
   };
   for (const std::string& argument : command.argv) add(argument);
-  auto variables = command.env;
-  variables.insert(default_environment().begin(), default_environment().end());
+  const auto variables = whole_environment(command);
   for (const auto& [name, value] : variables) add(name + "=" + value);
   if (command.source) add(command.source->path);
   request.argc = static_cast<uint32_t>(command.argv.size());
@@ -109,7 +89,7 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start_as(Command command, OutputSin
   if (is_copy && zygotes_ != nullptr) zygotes_->count_copy(kind_);
   std::string payload = pack(command, request);
   Fd own_input;
-  if (!command.input_file) own_input = standard_input(command.input);
+  if (!command.input_file) own_input = input_of(command);
   const int input = command.input_file ? command.input_file->get() : own_input.get();
   Pipe output = make_pipe();
   Pipe errors = make_pipe();
@@ -123,10 +103,11 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start_as(Command command, OutputSin
   }
   // Exists before the program does: if the caller is cancelled from here on, it kills what may have
   // started.
-  auto process = std::make_unique<LinuxProcess>(*client_, id_, request.process,
-                                                std::move(output.read), std::move(errors.read),
-                                                sink, stopped_, co_await asio::this_coro::executor);
-  process->set_start(way);
+  const auto executor = co_await asio::this_coro::executor;
+  auto program = std::make_shared<RunningProgram>(executor, std::move(output.read),
+                                                  std::move(errors.read), sink, stopped_);
+  auto process =
+      std::make_unique<LinuxProcess>(*client_, id_, request.process, std::move(program), way);
   if (is_copy) process->set_after(after_program());
   const std::string what = "start " + command.argv.front();
   co_await client_->ask(request, std::move(payload), std::move(fds), what);
