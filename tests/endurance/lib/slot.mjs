@@ -45,4 +45,8 @@ export function sandboxedIn(slot) {
 
 export const networksOf = (pids) => new Set(pids.map((pid) => targetOf(`/proc/${pid}/ns/net`)).filter(Boolean)).size;
 export const descriptorsOf = (pid) => namesIn(`/proc/${pid}/fd`).length;
-export const mountsOf = (pid) => textOf(`/proc/${pid}/mountinfo`).split('\n').length - 1;
+// Those that we have too are the host's: others mount there while this runs.
+export const mountsOf = (pid) => {
+  const ours = new Set(textOf('/proc/self/mountinfo').split('\n'));
+  return textOf(`/proc/${pid}/mountinfo`).split('\n').filter((line) => !ours.has(line)).length;
+};
