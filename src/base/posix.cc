@@ -99,6 +99,16 @@ void make_directories(const std::string& path, unsigned mode) {
   }
 }
 
+std::string own_program(std::string_view name) {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const char* directory : {".", "../libexec/belljar"}) {
+    const auto path = (here / directory / name).lexically_normal();
+    if (std::filesystem::exists(path)) return path.string();
+  }
+  fail(Code::unavailable, "{} is not beside {}: the installation is incomplete", name,
+       here.string());
+}
+
 std::string environment(const char* name) {
   const char* value = ::getenv(name);  // NOLINT(concurrency-mt-unsafe): never changed after start
   return value != nullptr ? value : "";

@@ -32,6 +32,10 @@ void replace_file(const std::string& path, std::string_view content, unsigned mo
 
 void make_directories(const std::string& path, unsigned mode = 0755);
 
+// Where another program of this build or installation is: beside the running one, or in
+// ../libexec/belljar/.
+std::string own_program(std::string_view name);
+
 // The environment variable, or "" if it is not set.
 std::string environment(const char* name);
 

@@ -5,23 +5,16 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include <climits>
 #include <csignal>
-#include <filesystem>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "drivers/linux/launcher/protocol.h"
 
 namespace belljar::linux_driver {
 
 std::string launcher_path() {
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const char* relative : {"belljar-launcher", "../libexec/belljar/belljar-launcher"}) {
-    const auto path = (here / relative).lexically_normal();
-    if (std::filesystem::exists(path)) return path.string();
-  }
-  fail(Code::unavailable, "belljar-launcher is not beside {}: the installation is incomplete",
-       here.string());
+  return own_program("belljar-launcher");
 }
 
 namespace {

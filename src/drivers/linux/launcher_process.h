@@ -25,8 +25,7 @@ struct LauncherProcess {
 // asked.
 LauncherProcess start_launcher(const std::string& path);
 
-// Where the launcher of this build or installation is: beside the running program, or in
-// ../libexec/belljar/.
+// Where the launcher of this build or installation is.
 std::string launcher_path();
 
 }  // namespace belljar::linux_driver

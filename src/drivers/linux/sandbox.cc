@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-#include "base/connect.h"
 #include "base/log.h"
 #include "base/posix.h"
 #include "drivers/linux/process.h"
+#include "sandbox/port_access.h"
 #include "sandbox/program_start.h"
 
 namespace belljar::linux_driver {
@@ -186,22 +186,8 @@ Task<> LinuxSandbox::mount_packages(PackageDirectories directories) {
 }
 
 Task<Fd> LinuxSandbox::connect(uint16_t port) {
-  // A server may listen on either; most listen on both.
-  const asio::ip::address loopbacks[] = {asio::ip::address_v4::loopback(),
-                                         asio::ip::address_v6::loopback()};
-  for (const asio::ip::address& loopback : loopbacks) {
-    Fd socket;
-    try {
-      socket = co_await make_socket(loopback.is_v6() ? launcher::kIpv6 : 0u);
-    } catch (const Error&) {
-      if (loopback.is_v4()) throw;
-      break;  // a host without IPv6
-    }
-    const asio::ip::tcp::endpoint server{loopback, port};
-    const int error = co_await connect_socket(socket.get(), server);
-    if (error == 0) co_return socket;
-  }
-  fail(Code::unavailable, "nothing accepts connections on port {} of the sandbox", port);
+  const MakeSocket make = [this](bool ipv6) { return make_socket(ipv6 ? launcher::kIpv6 : 0u); };
+  co_return co_await connect_inside(make, port);
 }
 
 Task<Fd> LinuxSandbox::listen() {
