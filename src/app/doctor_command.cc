@@ -169,6 +169,7 @@ void print_json(const Diagnosis& diagnosis, const std::vector<std::string>& requ
   json::object isolation;
   isolation["grade"] = name_of(diagnosis.isolation.grade);
   isolation["weaker"] = to_json(diagnosis.isolation.weaker);
+  isolation["boundary"] = diagnosis.isolation.boundary;
   json::object kernel;
   kernel["release"] = capabilities.kernel.release;
   kernel["asOf"] = capabilities.kernel.as_of;
@@ -191,6 +192,7 @@ Task<int> examine(asio::any_io_executor executor, const Config& config, DoctorOp
   Diagnosis diagnosis;
   diagnosis.capabilities = co_await wiring.driver().probe();
   diagnosis.isolation = isolation_of(diagnosis.capabilities.features);
+  diagnosis.isolation.boundary = wiring.driver().isolation().boundary;
   diagnosis.unmet = unmet_requirements(diagnosis.capabilities, config.require);
   const bool tries = options.check_copies && diagnosis.usable();
   diagnosis.copies = co_await wiring.copies(tries ? TryCopies::now : TryCopies::no);

@@ -51,6 +51,7 @@ struct Isolation {
   enum class Grade { full, reduced, refused };
   Grade grade = Grade::full;
   std::vector<std::string> weaker;
+  std::string boundary = "native";  // what stands between programs and the host
 };
 
 Isolation isolation_of(const std::vector<Feature>& features);

@@ -154,6 +154,7 @@ json::object isolation_fields(const Isolation& isolation) {
   json::object fields;
   fields["grade"] = name_of(isolation.grade);
   fields["weaker"] = json::array(isolation.weaker.begin(), isolation.weaker.end());
+  fields["boundary"] = isolation.boundary;
   return fields;
 }
 
@@ -161,6 +162,7 @@ json::object isolation_schema() {
   json::object properties;
   properties["grade"] = of_type("string");
   properties["weaker"] = array_of(of_type("string"));
+  properties["boundary"] = of_type("string");
   return all_required(std::move(properties));
 }
 

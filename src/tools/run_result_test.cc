@@ -88,10 +88,11 @@ TEST(RunResult, TellsHowItEndedInItsFields) {
 
 TEST(RunResult, SaysHowStrongTheIsolationWas) {
   RunReport weak = report(Kind::exited, 0);
-  EXPECT_EQ(structured_of(weak)["isolation"], json::parse(R"({"grade":"full","weaker":[]})"));
-  weak.isolation = {Isolation::Grade::reduced, {"ids", "landlock"}};
   EXPECT_EQ(structured_of(weak)["isolation"],
-            json::parse(R"({"grade":"reduced","weaker":["ids","landlock"]})"));
+            json::parse(R"({"grade":"full","weaker":[],"boundary":"native"})"));
+  weak.isolation = {Isolation::Grade::reduced, {"ids", "landlock"}, "Docker Engine 20.10, runc"};
+  EXPECT_EQ(structured_of(weak)["isolation"], json::parse(R"({"grade":"reduced",
+            "weaker":["ids","landlock"],"boundary":"Docker Engine 20.10, runc"})"));
 }
 
 TEST(RunResult, SaysIfEitherStreamWasTruncated) {

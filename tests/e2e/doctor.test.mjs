@@ -69,7 +69,7 @@ describe('belljar doctor', () => {
     assert.ok(required(report).length >= 18);
     for (const feature of required(report)) assert.equal(feature.state, 'ok', feature.name);
     const missing = weaker(report).map((feature) => feature.name);
-    assert.deepEqual(report.isolation, { grade: missing.length === 0 ? 'full' : 'reduced', weaker: missing });
+    assert.deepEqual(report.isolation, { grade: missing.length === 0 ? 'full' : 'reduced', weaker: missing, boundary: 'native' });
   });
 
   test('prints the same for people', async () => {
