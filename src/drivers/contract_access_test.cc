@@ -139,14 +139,16 @@ Task<> shared_files(Bench& bench) {
   if (bench.is_fake()) co_return;  // it shares nothing with the host
   // An ordinary user's sandboxes can be given the user's own directories only.
   const uid_t self = ::geteuid();
-  const auto owners = self == 0 ? std::vector<uid_t>{0, 1000, 12345} : std::vector<uid_t>{self};
+  auto owners = self == 0 ? std::vector<uid_t>{0, 1000, 12345} : std::vector<uid_t>{self};
+  if (bench.is_container() && self == 0) owners = {1000, 12345};  // programs are the owner, or not
   for (const uid_t owner : owners) {
     const SharedDirectory shared{owner};
     SandboxSpec spec = bench.spec();
     spec.files = shared.handle;
     const auto sandbox = co_await bench.create(std::move(spec));
     const RunResult result = co_await bench.run_in(*sandbox, kWriteAndShowFiles);
-    EXPECT_EQ(result.out.text, "given 1000\n") << result.err.text;
+    const uid_t inside = bench.is_container() ? owner : 1000;
+    EXPECT_EQ(result.out.text, fmt::format("given {}\n", inside)) << result.err.text;
     EXPECT_EQ(read_file(shared.path + "/made.txt"), "made inside");
     struct stat info {};
     EXPECT_EQ(::stat((shared.path + "/made.txt").c_str(), &info), 0);
@@ -157,6 +159,23 @@ Task<> shared_files(Bench& bench) {
 }
 TEST_P(DriverContract, SharesADirectoryOfTheHostAsItsOwner) {
   check(shared_files);
+}
+
+Task<> files_of_root(Bench& bench) {
+  if (!bench.is_container() || ::geteuid() != 0) co_return;
+  const SharedDirectory shared{0};
+  SandboxSpec spec = bench.spec();
+  spec.files = shared.handle;
+  std::string refusal;
+  try {
+    co_await bench.create(std::move(spec));
+  } catch (const Error& e) {
+    refusal = e.what();
+  }
+  EXPECT_THAT(refusal, testing::HasSubstr("belongs to root"));
+}
+TEST_P(DriverContract, SharesNoDirectoryOfRootsWithContainers) {
+  check(files_of_root);
 }
 
 Task<> piped(Bench& bench) {

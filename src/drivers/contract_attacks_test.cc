@@ -154,7 +154,7 @@ Task<> changed_by_node(Bench& bench) {
   co_await sandbox->mount_packages(packages.directory);
   const RunResult result = co_await run_in(*sandbox, node(bench, kChangeFiles));
   EXPECT_EQ(result.out.text, "tried\n") << result.err.text;
-  EXPECT_TRUE(packages.is_unchanged());
+  EXPECT_TRUE(packages.is_unchanged(bench));
   co_await sandbox->destroy();
 }
 TEST_P(DriverContract, KeepsPackagesFromEveryWayToChangeFiles) {
@@ -171,7 +171,7 @@ Task<> changed_by_calls(Bench& bench) {
   command.argv = {"/usr/bin/perl", "-e", kMakeCalls};
   const RunResult result = co_await run_in(*sandbox, std::move(command));
   EXPECT_EQ(result.out.text, "tried\n") << result.err.text;
-  EXPECT_TRUE(packages.is_unchanged());
+  EXPECT_TRUE(packages.is_unchanged(bench));
   co_await sandbox->destroy();
 }
 TEST_P(DriverContract, KeepsPackagesFromSystemCalls) {
@@ -188,7 +188,7 @@ Task<size_t> count_mounts(Bench& bench, Sandbox& sandbox, std::string& own) {
 }
 
 Task<> shown_mounts(Bench& bench) {
-  if (bench.is_fake()) co_return;
+  if (bench.is_fake() || bench.is_container()) co_return;  // nothing is mounted
   const Packages packages{kFiles};
   const auto sandbox = co_await bench.create();
   std::string own;
@@ -208,7 +208,7 @@ TEST_P(DriverContract, ShowsPackagesAsOneMountThatTellsNothingOfTheHost) {
 }
 
 Task<> too_large(Bench& bench) {
-  if (bench.is_fake()) co_return;
+  if (bench.is_fake() || bench.is_container()) co_return;  // they are read-only
   const Packages packages{kFiles};
   SandboxSpec spec = bench.spec();
   spec.limits.disk = 16 << 20;
@@ -245,7 +245,7 @@ Task<> places_in_motion(Bench& bench) {
   if (bench.is_fake()) co_return;
   const Packages packages{kFiles};
   for (int i = 0; i < 8; ++i) co_await place_in_motion(bench, packages);
-  EXPECT_TRUE(packages.is_unchanged());
+  EXPECT_TRUE(packages.is_unchanged(bench));
 }
 TEST_P(DriverContract, MountsNoPackagesWhereALinkLeads) {
   check(places_in_motion);

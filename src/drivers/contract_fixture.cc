@@ -2,6 +2,7 @@
 
 #include "base/posix.h"
 #include "base/testing.h"
+#include "drivers/docker/driver.h"
 #ifdef BELLJAR_DRIVER_LINUX
 #include "drivers/linux/driver.h"
 #include "drivers/linux/launcher_process.h"
@@ -40,9 +41,28 @@ DriverUnderTest native_driver() {
 }
 #endif
 
+// Needs an engine and an image with a Node.js: $BELLJAR_TEST_DOCKER and $BELLJAR_TEST_DOCKER_IMAGE
+// (./test docker sets them).
+DriverUnderTest docker_driver() {
+  DriverUnderTest subject;
+  subject.name = "docker";
+  subject.image = {environment("BELLJAR_TEST_DOCKER_IMAGE"), "22", "/usr/local"};
+  subject.is_container = true;
+  subject.moment = milliseconds{3000};
+  const auto data = std::make_shared<TemporaryDirectory>("/var/tmp");
+  subject.make = [data](const asio::any_io_executor& executor) -> std::unique_ptr<Driver> {
+    docker::DockerSettings settings;
+    settings.engine = docker::parse_engine_address("unix://" + environment("BELLJAR_TEST_DOCKER"));
+    settings.containers = {own_program("belljar-agent"), data->path(), ""};
+    return std::make_unique<docker::DockerDriver>(executor, std::move(settings));
+  };
+  return subject;
+}
+
 // Every driver of this build. A new one joins here.
 std::vector<DriverUnderTest> drivers_under_test() {
   std::vector<DriverUnderTest> drivers{fake_driver()};
+  if (!environment("BELLJAR_TEST_DOCKER").empty()) drivers.push_back(docker_driver());
 #ifdef BELLJAR_DRIVER_LINUX
   drivers.push_back(native_driver());
 #endif

@@ -23,7 +23,8 @@ Packages::Packages(const std::map<std::string, std::string>& files) {
   std::vector<Fd> directories;
   directories.push_back(open_directory(path_));
   directory = std::make_shared<const std::vector<Fd>>(std::move(directories));
-  before_ = state();
+  before_ = state(true);
+  before_links_ = state(false);
 }
 
 Packages::~Packages() {
@@ -38,8 +39,15 @@ PackageDirectories Packages::over(const Packages& base) const {
   return std::make_shared<const std::vector<Fd>>(std::move(directories));
 }
 
-// Names, contents, owners, modes, links, and times of change, which nobody can set back.
-std::string Packages::state() const {
+bool Packages::is_unchanged(const Bench& bench) const {
+  // Containers get further names of the files, which shows in the files' state.
+  const bool counts_links = !bench.is_container();
+  return state(counts_links) == (counts_links ? before_ : before_links_);
+}
+
+// Names, contents, owners, modes; with links also their number, and times of change, which nobody
+// can set back.
+std::string Packages::state(bool counts_links) const {
   std::vector<std::filesystem::path> paths{path_};
   for (const auto& entry : std::filesystem::recursive_directory_iterator{path_}) {
     paths.push_back(entry.path());
@@ -49,8 +57,11 @@ std::string Packages::state() const {
   for (const auto& path : paths) {
     struct stat info {};
     sys(::lstat(path.c_str(), &info), "look at {}", path.string());
-    text += fmt::format("{} {} {} {:o} {} {}.{}\n", path.string(), info.st_uid, info.st_gid,
-                        info.st_mode, info.st_nlink, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+    text += fmt::format("{} {} {} {:o} {}.{}\n", path.string(), info.st_uid, info.st_gid,
+                        info.st_mode, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    if (counts_links) {
+      text += fmt::format("{} {}.{}\n", info.st_nlink, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+    }
     if (S_ISREG(info.st_mode)) text += read_file(path);
   }
   return text;

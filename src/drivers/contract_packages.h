@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "drivers/contract_programs.h"
 #include "sandbox/driver.h"
 
 namespace belljar::contract {
@@ -15,17 +16,18 @@ class Packages {
   Packages(const Packages&) = delete;
   Packages& operator=(const Packages&) = delete;
 
-  bool is_unchanged() const { return state() == before_; }
+  bool is_unchanged(const Bench& bench) const;
   const std::string& path() const { return path_; }
   PackageDirectories over(const Packages& base) const;  // both
 
   PackageDirectories directory;  // this one alone
 
  private:
-  std::string state() const;
+  std::string state(bool counts_links) const;
 
   std::string path_ = "/var/tmp/belljar-packages-XXXXXX";
   std::string before_;
+  std::string before_links_;  // the same without what links change
 };
 
 }  // namespace belljar::contract

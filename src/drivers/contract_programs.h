@@ -20,6 +20,7 @@ struct DriverUnderTest {
   std::function<std::unique_ptr<Driver>(asio::any_io_executor)> make;
   Image image;
   Dialect dialect = Dialect::javascript;
+  bool is_container = false;  // of an engine, which mounts for us only at the beginning
   // Enough for a program to start and to have started its child.
   milliseconds moment{1500};
 };
@@ -69,6 +70,7 @@ class Bench {
   }
   milliseconds moment() const { return subject_.moment; }
   bool is_fake() const { return subject_.dialect == DriverUnderTest::Dialect::script; }
+  bool is_container() const { return subject_.is_container; }
   SandboxSpec spec() const;
   Command command(const Program& program);
 

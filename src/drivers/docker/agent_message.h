@@ -9,18 +9,11 @@
 #include "base/fd.h"
 #include "drivers/docker/agent/protocol.h"
 #include "sandbox/command.h"
+#include "sandbox/running_program.h"
 
 // What passes between belljar and an agent, made and examined without any state. All that comes
 // from an agent is hostile input.
 namespace belljar::docker {
-
-// A program's end as its agent tells it.
-struct ProgramEnd {
-  int status = 0;  // as from wait(2)
-  uint64_t cpu_micros = 0;
-  uint64_t max_rss = 0;  // bytes
-  bool out_of_memory = false;
-};
 
 // What an agent says first.
 struct AgentHello {

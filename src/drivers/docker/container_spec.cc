@@ -146,6 +146,8 @@ json::object host_config(const ContainerWishes& wishes) {
   host["UsernsMode"] = "";
   host["CgroupnsMode"] = "private";
   host["CgroupParent"] = "";
+  host["Sysctls"] =
+      json::object{{"net.ipv6.conf.all.disable_ipv6", "0"}};  // Docker's loopback has none
   host["Devices"] = json::array{};
   host["DeviceCgroupRules"] = json::array{};
   host["GroupAdd"] = json::array{};

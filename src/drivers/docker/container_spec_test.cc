@@ -30,7 +30,8 @@ constexpr const char* kGolden = R"({
     "Privileged": false, "CapAdd": [], "CapDrop": ["ALL"],
     "SecurityOpt": ["no-new-privileges", "seccomp={}"], "ReadonlyRootfs": true,
     "NetworkMode": "none", "PidMode": "", "IpcMode": "none", "UTSMode": "", "UsernsMode": "",
-    "CgroupnsMode": "private", "CgroupParent": "", "Devices": [], "DeviceCgroupRules": [],
+    "CgroupnsMode": "private", "CgroupParent": "",
+    "Sysctls": {"net.ipv6.conf.all.disable_ipv6": "0"}, "Devices": [], "DeviceCgroupRules": [],
     "GroupAdd": [], "PublishAllPorts": false, "Memory": 536870912, "MemorySwap": 536870912,
     "OomKillDisable": false, "NanoCpus": 1500000000, "PidsLimit": 256,
     "Ulimits": [

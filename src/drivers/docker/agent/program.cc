@@ -60,14 +60,14 @@ int start_session(StartContext&) {
   return result_of(::sigprocmask(SIG_SETMASK, &none, nullptr));
 }
 
-// The container's seccomp filter forbids changes of this one, because it is 0 already.
+// The container has a limit of its own, 1, which the kernel takes for "not even to a program that
+// reads them" (core(5)), and a seccomp filter that forbids to change it.
 int limit_core(StartContext&) {
   rlimit none{};
   if (::setrlimit(RLIMIT_CORE, &none) == 0) return 0;
   const int error = errno;
-  rlimit now{1, 1};
-  const bool is_none =
-      ::syscall(SYS_getrlimit, RLIMIT_CORE, &now) == 0 && now.rlim_cur == 0 && now.rlim_max == 0;
+  rlimit now{2, 2};
+  const bool is_none = ::syscall(SYS_getrlimit, RLIMIT_CORE, &now) == 0 && now.rlim_max <= 1;
   return is_none ? 0 : error;
 }
 

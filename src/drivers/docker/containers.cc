@@ -1,0 +1,187 @@
+#include "drivers/docker/containers.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "base/posix.h"
+#include "drivers/docker/agent_listener.h"
+#include "drivers/docker/container_spec.h"
+#include "drivers/docker/seccomp_profile.h"
+
+namespace belljar::docker {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kCreation{120};  // pulling is not part of it
+constexpr seconds kLookAgain{1};   // whether a container whose agent is silent still runs
+constexpr seconds kRemoval{60};
+
+// Programs have the owner's rights in his directory, and nobody's elsewhere; root's they never
+// have.
+constexpr uid_t kUser = 1000;
+
+struct Files {
+  std::string path;
+  uid_t uid = kUser;
+  gid_t gid = kUser;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+Files look_at_files(const std::shared_ptr<const Fd>& handle) {
+  Files files;
+  if (!handle) return files;
+  struct stat info {};
+  sys(::fstat(handle->get(), &info), "look at the files directory");
+  files.path =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", handle->get())).string();
+  files.device = info.st_dev;
+  files.inode = info.st_ino;
+  if (info.st_uid == 0) {
+    fail(Code::invalid,
+         "the files directory {} belongs to root, and programs in containers are never root: give "
+         "it to an ordinary user (chown 1000:1000 {})",
+         files.path, files.path);
+  }
+  files.uid = info.st_uid;
+  files.gid = info.st_gid;
+  return files;
+}
+
+std::string run_label(const std::string& run) {
+  return "belljar.run=" + run;
+}
+
+}  // namespace
+
+Containers::Containers(const asio::any_io_executor& executor, Engine& engine,
+                       ContainerSettings settings)
+    : engine_{engine},
+      settings_{std::move(settings)},
+      directory_{settings_.data_directory},
+      tasks_{executor} {}
+
+Containers::~Containers() = default;
+
+void Containers::know_engine(const EngineVersion& version) {
+  // Podman takes the profile from a file.
+  is_podman_ = version.product == "Podman";
+  seccomp_ = seccomp_profile();
+  if (!is_podman_) return;
+  const std::string path = directory_.path() + "/seccomp.json";
+  write_file_atomically(path, seccomp_);
+  seccomp_ = path;
+}
+
+Task<std::unique_ptr<Container>> Containers::make(SandboxSpec spec) {
+  const std::string name = fmt::format("belljar-{}-{}", directory_.run(), next_++);
+  auto container = std::make_unique<Container>(Container{name, directory_.make_place()});
+  std::exception_ptr failure;
+  try {
+    const bool in_time = co_await with_timeout(kCreation, create(*container, spec));
+    if (!in_time) {
+      fail(Code::unavailable, "the engine did not make a container of {} within {} seconds",
+           spec.image.name, kCreation.count());
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    remove_soon(std::move(container));
+    std::rethrow_exception(failure);
+  }
+  co_return container;
+}
+
+std::map<std::string, std::string> Containers::labels() const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return {{"belljar.run", directory_.run()},
+          {"belljar.data", directory_.data_label()},
+          {"belljar.owner", std::to_string(::geteuid())},
+          {"belljar.created", std::to_string(seconds)}};
+}
+
+Task<> Containers::create(Container& container, const SandboxSpec& spec) {
+  const Files files = look_at_files(spec.files);
+  const auto image = co_await engine_.inspect_image(spec.image.name);
+  if (!image) fail(Code::not_found, "the engine does not have the image \"{}\"", spec.image.name);
+  ContainerWishes wishes;
+  wishes.image = image->id;
+  wishes.volumes = image->volumes;
+  wishes.runtime = settings_.runtime;
+  wishes.agent_program = settings_.agent_program;
+  wishes.host_directory = container.place.path();
+  wishes.files = files.path;
+  wishes.seccomp = seccomp_;
+  wishes.for_podman = is_podman_;
+  wishes.uid = files.uid;
+  wishes.gid = files.gid;
+  wishes.limits = spec.limits;
+  wishes.labels = labels();
+  AgentListener listener{co_await asio::this_coro::executor, container.place.handle()};
+  co_await engine_.create(container.name, container_spec(wishes));
+  co_await engine_.start(container.name);
+  co_await wait_for_agent(container, listener);
+  const AgentHello& hello = container.agent->hello();
+  const bool same = hello.files_device == files.device && hello.files_inode == files.inode;
+  if (spec.files && !same) {
+    fail(Code::unavailable,
+         "the container sees another directory than {}: the engine must run on this host and see "
+         "the same files",
+         files.path);
+  }
+}
+
+// A container whose program cannot even start never connects.
+Task<> Containers::wait_for_agent(Container& container, AgentListener& listener) {
+  for (;;) {
+    auto agent = co_await with_timeout(kLookAgain, listener.accept());
+    if (agent) {
+      container.agent = std::move(*agent);
+      co_return;
+    }
+    const ContainerState state = co_await engine_.inspect(container.name);
+    if (state.running) continue;
+    fail(
+        Code::unavailable,
+        "the container ended before belljar's program in it could answer (status {}{}{}); status 4 "
+        "means that it was not confined as it was asked to be; otherwise the engine must run on "
+        "this host, and the image be one for its processor",
+        state.exit_code, state.error.empty() ? "" : ": ", state.error);
+  }
+}
+
+Task<> Containers::remove(std::unique_ptr<Container> container) {
+  container->agent.reset();  // it ends with its connection, and all that runs there with it
+  const bool in_time = co_await with_timeout(kRemoval, engine_.remove(container->name));
+  if (!in_time) log::warning("the engine has not removed {} yet", container->name);
+  co_await run_blocking([&container] { container.reset(); });
+}
+
+void Containers::remove_soon(std::unique_ptr<Container> container) {
+  tasks_.spawn("remove a container", remove(std::move(container)));
+}
+
+Task<> Containers::remove_orphans() {
+  const auto all = co_await engine_.list("belljar.data=" + directory_.data_label());
+  for (const ContainerSummary& each : all) {
+    const auto run = each.labels.find("belljar.run");
+    if (run != each.labels.end() && directory_.is_alive(run->second)) continue;
+    log::info("removing the container {} that a killed belljar left", each.id.substr(0, 12));
+    co_await engine_.remove(each.id);
+  }
+  co_await run_blocking([this] { directory_.remove_dead(); });
+}
+
+Task<> Containers::stop() {
+  co_await tasks_.finish();
+  const auto left = co_await engine_.list(run_label(directory_.run()));
+  for (const ContainerSummary& each : left) co_await engine_.remove(each.id);
+}
+
+}  // namespace belljar::docker

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/task_group.h"
+#include "drivers/docker/agent_client.h"
+#include "drivers/docker/engine.h"
+#include "drivers/docker/run_directory.h"
+#include "sandbox/spec.h"
+
+namespace belljar::docker {
+
+class AgentListener;
+
+// A container that runs, and our program in it.
+struct Container {
+  std::string name;
+  RunDirectory::Place place;
+  std::shared_ptr<AgentClient> agent = nullptr;
+};
+
+// What the operator says about containers.
+struct ContainerSettings {
+  std::string agent_program;   // its path on the host
+  std::string data_directory;  // the same; files that containers see are kept beneath it
+  std::string runtime;         // the OCI runtime; "": the engine's own choice
+};
+
+// Makes and removes the containers of this process. Each has a name of this run before it exists,
+// so that whatever happens it can be removed.
+class Containers {
+ public:
+  Containers(const asio::any_io_executor& executor, Engine& engine, ContainerSettings settings);
+  ~Containers();
+
+  // To be told before the first one is made.
+  void know_engine(const EngineVersion& version);
+
+  // Within a limit of time. Throws Error in words for the caller.
+  Task<std::unique_ptr<Container>> make(SandboxSpec spec);
+
+  // Ends all of it; returns when the engine has removed it.
+  Task<> remove(std::unique_ptr<Container> container);
+
+  // The same in the background.
+  void remove_soon(std::unique_ptr<Container> container);
+
+  // Removes the containers of processes of this data directory that are not alive any more.
+  Task<> remove_orphans();
+
+  // Removes everything that is left of this process. To be awaited before destruction.
+  Task<> stop();
+
+ private:
+  std::map<std::string, std::string> labels() const;
+  Task<> create(Container& container, const SandboxSpec& spec);
+  Task<> wait_for_agent(Container& container, AgentListener& listener);
+
+  Engine& engine_;
+  ContainerSettings settings_;
+  std::string seccomp_;
+  bool is_podman_ = false;
+  RunDirectory directory_;
+  uint64_t next_ = 1;
+  TaskGroup tasks_;
+};
+
+}  // namespace belljar::docker

@@ -1,0 +1,116 @@
+#include "drivers/docker/sandbox.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/posix.h"
+#include "drivers/docker/package_links.h"
+#include "drivers/docker/process.h"
+#include "sandbox/port_access.h"
+#include "sandbox/program_start.h"
+
+namespace belljar::docker {
+
+namespace {
+
+std::string packages_path(const std::string& place, uint32_t number) {
+  return fmt::format("{}/packages/{}", place, number);
+}
+
+// Makes PLACE/packages/NUMBER/node_modules. Blocks.
+void lay_out(const std::string& place, uint32_t number, const std::vector<Fd>& directories) {
+  const std::string path = packages_path(place, number) + "/node_modules";
+  make_directories(path);
+  link_packages(directories, open_directory(path).get());
+}
+
+void remove_packages(const std::string& place, uint32_t number) {
+  std::error_code ignored;  // what stays goes with the sandbox
+  std::filesystem::remove_all(packages_path(place, number), ignored);
+}
+
+}  // namespace
+
+DockerSandbox::DockerSandbox(Containers& containers, std::unique_ptr<Container> container)
+    : containers_{containers}, container_{std::move(container)} {}
+
+DockerSandbox::~DockerSandbox() {
+  *stopped_ = true;
+  if (container_) containers_.remove_soon(std::move(container_));
+}
+
+std::shared_ptr<AgentClient> DockerSandbox::agent() const {
+  if (!container_) fail(Code::not_found, "the sandbox was stopped");
+  if (!container_->agent->alive()) {
+    fail(Code::not_found,
+         "the sandbox's container has ended: the engine was stopped, or somebody removed it");
+  }
+  return container_->agent;
+}
+
+int DockerSandbox::workspace() const {
+  return container_ ? container_->agent->hello().workspace.get() : -1;
+}
+
+Task<std::unique_ptr<Process>> DockerSandbox::start(Command command, OutputSink& sink) {
+  const auto agent = this->agent();
+  if (command.argv.empty()) fail(Code::invalid, "there is no command to start");
+  command.env = whole_environment(command);
+  Fd own_input;
+  if (!command.input_file) own_input = input_of(command);
+  const int input = command.input_file ? command.input_file->get() : own_input.get();
+  Pipe output = make_pipe();
+  Pipe errors = make_pipe();
+  if (command.output_file) output.write.reset();  // the reader then sees its end at once
+  const int out = command.output_file ? command.output_file->get() : output.write.get();
+  const auto executor = co_await asio::this_coro::executor;
+  auto program = std::make_shared<RunningProgram>(executor, std::move(output.read),
+                                                  std::move(errors.read), sink, stopped_);
+  // Exists before the program does: if the caller is cancelled from here on, it kills what may have
+  // started.
+  const uint64_t id = next_program_++;
+  auto process = std::make_unique<DockerProcess>(agent, id, std::move(program));
+  co_await agent->start(id, command, input, out, errors.write.get());
+  co_return process;
+}
+
+Task<> DockerSandbox::mount_packages(PackageDirectories directories) {
+  const auto agent = this->agent();
+  if (mounting_) fail(Code::unavailable, "other packages are just being mounted");
+  mounting_ = true;
+  const std::string place = container_->place.path();
+  const uint32_t number = ++packages_;
+  const auto stopped = stopped_;
+  std::exception_ptr failure;
+  try {
+    co_await run_blocking([&] { lay_out(place, number, *directories); });
+    co_await agent->link_packages(number);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (*stopped) fail(Code::not_found, "the sandbox was stopped");
+  mounting_ = false;
+  const uint32_t unused = failure ? number : number - 1;
+  co_await run_blocking([&] { remove_packages(place, unused); });
+  if (failure) std::rethrow_exception(failure);
+}
+
+Task<Fd> DockerSandbox::connect(uint16_t port) {
+  const auto agent = this->agent();
+  const MakeSocket make_socket = [agent](bool ipv6) { return agent->socket(ipv6, false); };
+  co_return co_await connect_inside(make_socket, port);
+}
+
+Task<Fd> DockerSandbox::listen() {
+  const auto agent = this->agent();
+  co_return co_await agent->socket(false, true);
+}
+
+Task<> DockerSandbox::destroy() {
+  *stopped_ = true;
+  if (!container_) co_return;
+  co_await containers_.remove(std::move(container_));
+}
+
+}  // namespace belljar::docker
