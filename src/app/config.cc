@@ -76,6 +76,22 @@ void apply(LoadedConfig& loaded, const Setting& setting, const std::string& valu
   loaded.sources[setting.name] = source;
 }
 
+// An engine's containers have no gate by which to let programs reach some things and not others.
+void suit_driver(LoadedConfig& loaded) {
+  if (loaded.config.driver != DriverName::docker) return;
+  if (loaded.sources["network"] == "default") {
+    loaded.config.tools.network = network::Policy{};
+    loaded.sources["network"] = "the docker driver";
+  }
+  for (const auto& policy :
+       {std::optional{loaded.config.tools.network}, loaded.config.tools.max_network}) {
+    if (!policy || policy->kind() == network::Policy::Kind::none) continue;
+    fail(Code::invalid,
+         "the docker driver gives programs no network, because an engine cannot enforce which part "
+         "of it they reach: set network (and max-network) to none, or use the native driver");
+  }
+}
+
 }  // namespace
 
 LoadedConfig load_config(const std::map<std::string, std::string>& flags, const std::string& file) {
@@ -106,6 +122,7 @@ LoadedConfig load_config(const std::map<std::string, std::string>& flags, const 
     if (flag != flags.end()) apply(loaded, setting, flag->second, "--" + setting.name);
   }
   loaded.config.tools.secrets = describe(loaded.config.secrets);
+  suit_driver(loaded);
   return loaded;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/docker_settings.h"
 #include "app/secret_settings.h"
 #include "app/serve_settings.h"
 #include "base/log.h"
@@ -19,6 +20,8 @@ struct Config {
   tools::Settings tools;
   SessionLimits sessions;
   ServeConfig serve;
+  DriverName driver = DriverName::native;
+  DockerConfig docker;
   std::vector<SecretSetting> secrets;  // from the TOML file only
   std::vector<std::string> require;    // features without which there are no sandboxes
   size_t spare_sandboxes = 2;          // of each kind in use, made ahead; more if there is demand

@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "app/own_rights.h"
 #include "app/secret_settings.h"
@@ -31,8 +33,10 @@ bool is_host_root() {
 
 Foundation start(const Config& config) {
   Foundation foundation;
-  foundation.launcher = linux_driver::start_launcher(linux_driver::launcher_path());
-  foundation.was_root = is_host_root();
+  if (config.driver == DriverName::native) {
+    foundation.launcher = linux_driver::start_launcher(linux_driver::launcher_path());
+    foundation.was_root = is_host_root();
+  }
   foundation.data_dir = config.data_dir;
   foundation.registry =
       std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());
@@ -103,9 +107,45 @@ std::vector<int> handles_of(const std::vector<OwnDirectory>& files) {
   return handles;
 }
 
+void keep_files(Foundation& foundation, OwnDirectory files, int view) {
+  auto directory =
+      std::make_unique<tools::FilesDirectory>(files.path, std::move(files.handle), view);
+  if (files.owner.empty()) {
+    foundation.files = std::move(directory);
+  } else {
+    foundation.files_of_owners[files.owner] = std::move(directory);
+  }
+}
+
+// For sandboxes that an engine makes. There is no launcher whose user namespace belljar could hide
+// in: it stays who it is, because whoever may speak to the engine may do everything anyway, and
+// does not write or execute.
+Foundation lay_for_engine(const Config& config, const FoundationWishes& wishes) {
+  Foundation foundation = start(config);
+  // The engine is told paths.
+  foundation.data_dir = std::filesystem::absolute(config.data_dir).string();
+  keep_data_directory(foundation);
+  std::vector<OwnDirectory> files = open_files(config, wishes);
+  foundation.registry->read_configuration();
+  foundation.secrets = open_secrets(config.secrets);
+  if (wishes.socket == LocalSocket::yes) foundation.socket = open_socket();
+  if (wishes.with_rights) wishes.with_rights();
+  std::vector<int> writable{foundation.data.get()};
+  if (foundation.socket) writable.push_back(foundation.socket->directory());
+  sys(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hide the memory");
+  sys(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges");
+  confine_self(writable);
+  for (OwnDirectory& directory : files) {
+    const int view = directory.handle.get();
+    keep_files(foundation, std::move(directory), view);
+  }
+  return foundation;
+}
+
 }  // namespace
 
 Foundation lay_foundation(const Config& config, const FoundationWishes& wishes) {
+  if (config.driver == DriverName::docker) return lay_for_engine(config, wishes);
   Foundation foundation = start(config);
   keep_data_directory(foundation);
   std::vector<OwnDirectory> files = open_files(config, wishes);
@@ -123,15 +163,8 @@ Foundation lay_foundation(const Config& config, const FoundationWishes& wishes) 
   }
   give_up_rights(seal.user_namespace.get(), seal.own_id);
   confine_self(writable);
-  for (size_t i = 0; i < files.size(); ++i) {
-    auto directory = std::make_unique<tools::FilesDirectory>(
-        files[i].path, std::move(files[i].handle), seal.files[i].get());
-    if (files[i].owner.empty()) {
-      foundation.files = std::move(directory);
-    } else {
-      foundation.files_of_owners[files[i].owner] = std::move(directory);
-    }
-  }
+  for (size_t i = 0; i < files.size(); ++i)
+    keep_files(foundation, std::move(files[i]), seal.files[i].get());
   return foundation;
 }
 

@@ -5,7 +5,6 @@
 
 #include "app/commands.h"
 #include "app/offer.h"
-#include "app/requirements.h"
 #include "app/server_sockets.h"
 #include "app/wiring.h"
 #include "base/task_group.h"
@@ -28,7 +27,7 @@ Task<> serve(const Config& config, Foundation foundation) {
   const mcp::SocketOptions socket_options = local_options(foundation);
   warn_of_settings(config);
   Wiring wiring{executor, config, std::move(foundation)};
-  co_await require_features(wiring.driver(), config.require);
+  co_await wiring.check_host(config.require);
   const OwnerParts parts{wiring.files(), wiring.packages()};
   Offer offer{executor, wiring, config.tools, parts};
   mcp::StdioTransport transport{executor, offer.server()};

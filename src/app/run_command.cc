@@ -7,7 +7,6 @@
 
 #include "app/commands.h"
 #include "app/dependency_words.h"
-#include "app/requirements.h"
 #include "app/wiring.h"
 #include "base/json.h"
 #include "base/posix.h"
@@ -112,7 +111,7 @@ Task<> warm_up(Wiring& wiring, const Image& image) {
 
 Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
                   tools::Program program) {
-  co_await require_features(wiring.driver(), config.require);
+  co_await wiring.check_host(config.require);
   std::vector<packages::Dependency> dependencies = to_dependencies(options.dependencies);
   const tools::Context context = wiring.context(config.tools);
   Stopwatch watch{wiring.clock()};

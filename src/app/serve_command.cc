@@ -4,7 +4,6 @@
 
 #include "app/commands.h"
 #include "app/offer.h"
-#include "app/requirements.h"
 #include "app/serve_parts.h"
 #include "app/service.h"
 #include "app/wiring.h"
@@ -41,7 +40,7 @@ Task<> serve(const Config& config, Foundation foundation, ServeParts parts) {
   const mcp::SocketOptions socket_options = local_options(foundation);
   warn_of_settings(config);
   Wiring wiring{executor, config, std::move(foundation)};
-  co_await require_features(wiring.driver(), config.require);
+  co_await wiring.check_host(config.require);
   Service service{executor, config, wiring, std::move(parts)};
   TaskGroup tasks{executor};
   std::optional<mcp::SocketTransport> local;

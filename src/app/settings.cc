@@ -8,7 +8,8 @@
 
 namespace belljar::app {
 
-std::vector<Setting> serve_settings();  // serve_settings.cc
+std::vector<Setting> docker_settings();  // docker_settings.cc
+std::vector<Setting> serve_settings();   // serve_settings.cc
 
 namespace {
 
@@ -170,6 +171,7 @@ std::vector<Setting> make_settings() {
   list.push_back(choice<log::Format>(
       "log-format", Variables{"BELLJAR_LOG_FORMAT"}, "how it is written",
       {{"text", log::Format::text}, {"json", log::Format::json}}, &Config::log_format));
+  for (Setting& row : docker_settings()) list.push_back(std::move(row));
   for (Setting& row : serve_settings()) list.push_back(std::move(row));
   return list;
 }

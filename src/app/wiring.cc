@@ -5,7 +5,10 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 
+#include "app/requirements.h"
+#include "base/posix.h"
 #include "base/task_group.h"
+#include "drivers/docker/images.h"
 #include "drivers/linux/driver.h"
 #include "packages/search.h"
 
@@ -15,6 +18,14 @@ namespace {
 
 linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
   return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
+}
+
+docker::DockerSettings docker_settings_of(const Config& config, const std::string& data_dir) {
+  docker::DockerSettings settings;
+  settings.engine = docker::parse_engine_address(config.docker.host, config.docker.certificates);
+  settings.containers = {own_program("belljar-agent"), data_dir, config.docker.runtime};
+  settings.warm = config.docker.warm;
+  return settings;
 }
 
 std::string packages_path(const Foundation& foundation, const Config& config) {
@@ -27,9 +38,7 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
     : executor_{executor},
       foundation_{std::move(foundation)},
       limits_{config.tools.default_limits},
-      driver_{std::make_unique<linux_driver::LinuxDriver>(
-          executor, std::move(foundation_.launcher), ahead_of(config),
-          foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir)},
+      driver_{make_driver(executor, config)},
       outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
       runtimes_{foundation_.data_dir, *foundation_.registry},
@@ -42,8 +51,33 @@ Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foun
 
 Wiring::~Wiring() = default;
 
+std::unique_ptr<Driver> Wiring::make_driver(const asio::any_io_executor& executor,
+                                            const Config& config) {
+  if (config.driver == DriverName::docker) {
+    auto driver = std::make_unique<docker::DockerDriver>(
+        executor, docker_settings_of(config, foundation_.data_dir));
+    using Pull = docker::ImagePolicy::Pull;
+    docker::ImagePolicy policy{config.docker.images,
+                               config.docker.pull ? Pull::missing : Pull::never};
+    engine_images_ = std::make_unique<docker::DockerImages>(*driver, std::move(policy));
+    return driver;
+  }
+  auto driver = std::make_unique<linux_driver::LinuxDriver>(
+      executor, std::move(foundation_.launcher), ahead_of(config),
+      foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir);
+  native_ = driver.get();
+  return driver;
+}
+
 bool Wiring::is_alive() const {
-  return driver_->is_alive();
+  return native_ == nullptr || native_->is_alive();
+}
+
+Task<> Wiring::check_host(std::vector<std::string> required) {
+  // An engine that is not there is better told now than to the first caller. The launcher, which is
+  // there, recovers by itself.
+  if (native_ == nullptr) co_await driver_->recover();
+  co_await require_features(*driver_, std::move(required));
 }
 
 packages::PackageSets Wiring::make_packages(const std::string& directory) {
@@ -67,13 +101,10 @@ Task<> Wiring::forget_packages_of_owners(size_t most) {
   if (removed > 0) log::info("packages of {} owners were removed, who came longest ago", removed);
 }
 
-Driver& Wiring::driver() {
-  return *driver_;
-}
-
 Task<std::vector<CopiesOfNode>> Wiring::copies(TryCopies when) {
-  linux_driver::CopyChecks& checks = driver_->copy_checks();
   std::vector<CopiesOfNode> list;
+  if (native_ == nullptr) co_return list;
+  linux_driver::CopyChecks& checks = native_->copy_checks();
   const std::vector<runtime::Installed> installed = runtimes_.list();  // it may change meanwhile
   for (const runtime::Installed& node : installed) {
     CopiesOfNode copies{to_string(node.version), checks.known(node.prefix)};
@@ -89,6 +120,7 @@ Task<std::vector<CopiesOfNode>> Wiring::copies(TryCopies when) {
 }
 
 Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_view)> progress) {
+  if (engine_images_) return engine_images_->resolve(std::move(name), std::move(progress));
   return runtimes_.resolve(std::move(name), std::move(progress));
 }
 

@@ -15,6 +15,9 @@
 #include "tools/images.h"
 #include "tools/tools.h"
 
+namespace belljar::docker {
+class DockerImages;
+}
 namespace belljar::linux_driver {
 class LinuxDriver;
 }
@@ -51,7 +54,7 @@ class Wiring final : public tools::Images {
 
   Task<Image> resolve(std::string name, std::function<void(std::string_view)> progress) override;
 
-  Driver& driver();
+  Driver& driver() { return *driver_; }
   bool is_alive() const;  // false: no sandbox can be made any more
   Sandboxes& sandboxes() { return sandboxes_; }
   SystemClock& clock() { return clock_; }
@@ -73,23 +76,30 @@ class Wiring final : public tools::Images {
     return context(std::move(settings), OwnerParts{files(), packages_});
   }
 
+  // Error{unavailable} if there can be no sandboxes, or if something required is not enforced. Also
+  // removes what a killed belljar left.
+  Task<> check_host(std::vector<std::string> required);
+
   // Removes what killed installations left. For the background.
   Task<> tidy() { return runtimes_.tidy(); }
 
-  // For each installed Node.js.
+  // For each installed Node.js, if this host's kernel makes the sandboxes.
   Task<std::vector<CopiesOfNode>> copies(TryCopies when);
 
   // Ends every sandbox and the driver. To be awaited before destruction.
   Task<> shut_down();
 
  private:
+  std::unique_ptr<Driver> make_driver(const asio::any_io_executor& executor, const Config& config);
   packages::PackageSets make_packages(const std::string& directory);
 
   asio::any_io_executor executor_;
   SystemClock clock_;
   Foundation foundation_;
-  Limits limits_;  // of a sandbox, if a call does not say
-  std::unique_ptr<linux_driver::LinuxDriver> driver_;
+  Limits limits_;                                        // of a sandbox, if a call does not say
+  linux_driver::LinuxDriver* native_ = nullptr;          // the driver, or null
+  std::unique_ptr<docker::DockerImages> engine_images_;  // null: sandboxes have runtimes_
+  std::unique_ptr<Driver> driver_;                       // sets these two
   network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;

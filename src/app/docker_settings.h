@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace belljar::app {
+
+enum class DriverName { native, docker };
+
+// What the docker driver can be told.
+struct DockerConfig {
+  std::string host;          // "": DOCKER_HOST is not set, the usual socket
+  std::string certificates;  // directory of ca.pem, cert.pem and key.pem; "": no TLS
+  std::string runtime;       // "": the engine's own
+  std::vector<std::string> images = {"node:*"};
+  bool pull = false;
+  size_t warm = 2;
+};
+
+}  // namespace belljar::app
