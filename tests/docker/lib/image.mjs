@@ -2,7 +2,7 @@
 // this host's that it needs.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { must } from './api.mjs';
@@ -20,13 +20,20 @@ function fill(root, node) {
     copyFileSync(from, root + to);
   };
   put(busybox, '/bin/busybox');
+  mkdirSync(`${root}/usr/bin`, { recursive: true });
   for (const name of execFileSync(busybox, ['--list'], { encoding: 'utf8' }).trim().split('\n')) {
     if (name !== 'busybox') symlinkSync('busybox', `${root}/bin/${name}`);
+    symlinkSync('/bin/busybox', `${root}/usr/bin/${name}`);
   }
   put(node, '/usr/local/bin/node');
-  for (const library of libraries(node)) put(library, library);
-  for (const directory of ['dev', 'etc', 'home/node', 'proc', 'sys', 'tmp', 'usr/bin', 'workspace']) mkdirSync(`${root}/${directory}`, { recursive: true });
-  symlinkSync('/bin/busybox', `${root}/usr/bin/env`);
+  put('/usr/bin/perl', '/usr/bin/perl'); // of perl-base, which every Debian has: makes system calls for tests of attacks
+  for (const library of [...libraries(node), ...libraries('/usr/bin/perl')]) put(library, library);
+  const npm = `${dirname(node)}/../lib/node_modules/npm`;
+  if (existsSync(npm)) {
+    cpSync(npm, `${root}/usr/local/lib/node_modules/npm`, { recursive: true });
+    for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, `${root}/usr/local/bin/${name}`);
+  }
+  for (const directory of ['dev', 'etc', 'home/node', 'proc', 'sys', 'tmp', 'workspace']) mkdirSync(`${root}/${directory}`, { recursive: true });
   writeFileSync(`${root}/etc/passwd`, 'root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n');
   writeFileSync(`${root}/etc/group`, 'root:x:0:\nnode:x:1000:\n');
 }

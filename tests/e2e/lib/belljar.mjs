@@ -23,6 +23,9 @@ export function environment(extra = {}) {
   const kept = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'XDG_DATA_HOME', 'BELLJAR_DATA_DIR', 'TSAN_OPTIONS'];
   // Registries of tests change what they say from one call to the next.
   const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_PACKAGES_MAX_AGE: '0', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
+  // The same tests for the docker driver: where its engine listens, and an image with a Node.js.
+  const { TEST_DOCKER: engine, TEST_DOCKER_IMAGE: image } = process.env;
+  if (engine) Object.assign(env, { BELLJAR_DRIVER: 'docker', BELLJAR_DOCKER_HOST: engine, BELLJAR_DOCKER_IMAGES: '*', BELLJAR_IMAGE: image });
   if (extra.BELLJAR_DATA_DIR === undefined) env.BELLJAR_PACKAGES_STORE = store;
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };

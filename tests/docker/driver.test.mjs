@@ -1,0 +1,216 @@
+// belljar with the docker driver, through its tools, beside a private engine (with_engine.mjs).
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+
+import { cli } from '../e2e/lib/belljar.mjs';
+import { connect } from '../e2e/lib/client.mjs';
+import { freePort } from '../e2e/lib/ports.mjs';
+import { until } from '../e2e/lib/wait.mjs';
+import { must } from './lib/api.mjs';
+
+const socket = process.env.BELLJAR_TEST_DOCKER;
+const isPodman = process.env.BELLJAR_TEST_ENGINE === 'podman';
+const data = mkdtempSync('/var/tmp/belljar-docker-');
+const files = `${data}/shared`;
+mkdirSync(files);
+chownSync(files, 1000, 1000);
+Object.assign(process.env, { TEST_DOCKER: `unix://${socket}`, TEST_DOCKER_IMAGE: process.env.BELLJAR_TEST_DOCKER_IMAGE });
+const env = { BELLJAR_DATA_DIR: data, BELLJAR_DOCKER_WARM: '1' };
+const start = (more = {}) => connect({ env: { ...env, ...more } });
+
+const api = async (method, path) => JSON.parse((await must(socket, method, `/v1.41${path}`)) || 'null');
+const ours = async () => (await api('GET', `/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`)).map(({ Id }) => Id);
+const gone = (what) => until(what, async () => (await ours()).length === 0, 60_000);
+
+let client;
+before(async () => (client = await start()));
+after(async () => {
+  await client?.close();
+  await gone('the last container to go');
+  assert.deepEqual(readdirSync(`${data}/docker`), ['lock'], 'directories of sandboxes are left');
+  rmSync(data, { recursive: true, force: true });
+});
+
+describe('tools', () => {
+  test('run a program, and say what stood around it', async () => {
+    const result = await client.run('console.log("hello from", process.version, process.getuid(), process.cwd())');
+    assert.match(result.text, /hello from v\d+\.\d+\.\d+ 1000 \/workspace/);
+    assert.match(result.isolation.boundary, isPodman ? /^Podman 4/ : /^Docker Engine 20\.10\.\S+, runc$/);
+  });
+
+  test('report how programs fail, and the telemetry', async () => {
+    const failed = await client.call('run_js_ephemeral', { code: 'console.error("no"); process.exit(3)' });
+    assert.equal(failed.exitCode, 3);
+    assert.ok(failed.telemetry);
+    const late = await client.call('run_js_ephemeral', { code: 'setInterval(() => {}, 1000)', timeoutMs: 500 });
+    assert.equal(late.timedOut, true, late.text);
+    const large = await client.call('run_js_ephemeral', { code: 'const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1));', limits: { memory: '128m' } });
+    assert.equal(large.oomKilled, true, large.text);
+  });
+
+  test('keep a session with its files, and report what changed', async (t) => {
+    const session = await client.session(t);
+    const first = await session.run('import fs from "node:fs"; fs.writeFileSync("files/note.txt", "kept"); console.log(1)');
+    assert.ok(first.changes.some((line) => line.includes('note.txt')), first.text);
+    const second = await session.run('import fs from "node:fs"; console.log(fs.readFileSync("files/note.txt", "utf8"))');
+    assert.match(second.text, /kept/);
+    const shell = await session.exec('echo from $0; cat files/note.txt');
+    assert.match(shell.text, /kept/);
+    const read = await session.call('sandbox_read_file', { path: 'files/note.txt' });
+    assert.match(read.text, /kept/);
+  });
+
+  test('kill a whole run, and leave the rest of the session alone', async (t) => {
+    const session = await client.session(t);
+    const hang = `import { spawn } from 'node:child_process';
+      spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3)'], { detached: true, stdio: 'ignore' }).unref();
+      setInterval(() => {}, 1e3);`;
+    const late = await session.call('run_js', { code: hang, timeoutMs: 1500 });
+    assert.equal(late.timedOut, true, late.text);
+    const left = await session.exec('for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; echo; done | grep -c SIG[T]ERM || true');
+    assert.match(left.text, /^0$/m, 'the child of the killed program still runs');
+  });
+
+  test('publish a port', async (t) => {
+    const port = await freePort();
+    const session = await client.session(t, { port });
+    await session.run(`import http from 'node:http'; http.createServer((q, a) => a.end('served')).listen(${port});`, { listenOnPort: port });
+    assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'served');
+  });
+
+  test('refuse a network policy that an engine cannot enforce', async () => {
+    const refused = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_NETWORK: 'internet' } });
+    assert.equal(refused.code === 0, false);
+    assert.match(refused.stderr, /docker driver gives programs no network/);
+  });
+
+  test('share the files directory with its owner', async (t) => {
+    writeFileSync(`${files}/given.txt`, 'given');
+    const sharing = await start({ FILES_DIR: files });
+    t.after(() => sharing.close());
+    const result = await sharing.run('import fs from "node:fs"; fs.writeFileSync("files/made.txt", fs.readFileSync("files/given.txt", "utf8") + " and made")');
+    assert.ok(result.changes.some((line) => line.includes('made.txt')), result.text);
+    assert.equal(readFileSync(`${files}/made.txt`, 'utf8'), 'given and made');
+  });
+});
+
+describe('images', () => {
+  test('that are not offered, not there, or no names are told apart', async (t) => {
+    const strict = await start({ BELLJAR_DOCKER_IMAGES: `${process.env.BELLJAR_TEST_DOCKER_IMAGE},localhost/none:*` });
+    t.after(() => strict.close());
+    const call = async (image) => (await strict.call('run_js_ephemeral', { code: '1', image })).text;
+    assert.match(await call('localhost/other:1'), /not offered/);
+    assert.match(await call('localhost/none:1'), /does not have the image/);
+    assert.match(await call('../../images/json'), /must be an image name/); // IJ04
+  });
+
+  test('an OCI runtime that the engine does not have is refused', { skip: isPodman && 'it takes any' }, async () => {
+    const refused = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'runsc-of-nobody' } });
+    assert.match(refused.stderr, /no OCI runtime "runsc-of-nobody"; it has: .*runc/);
+  });
+});
+
+describe('attacks', () => {
+  test('DK01: a container is what it was meant to be', async (t) => {
+    const session = await client.session(t);
+    await session.run('1');
+    for (const id of await ours()) {
+      const { HostConfig: host, Config: config, State: state } = await api('GET', `/containers/${id}/json`);
+      assert.equal(state.Running, true);
+      assert.equal(host.Privileged, false);
+      assert.deepEqual(host.CapAdd ?? [], []);
+      assert.equal(host.ReadonlyRootfs, true);
+      assert.equal(host.NetworkMode, 'none');
+      assert.notEqual(host.PidMode, 'host');
+      assert.notEqual(host.IpcMode, 'host');
+      assert.ok(host.PidsLimit > 0 && host.Memory > 0);
+      assert.equal(host.MemorySwap, host.Memory);
+      assert.deepEqual(host.Devices ?? [], []);
+      assert.match(config.User, /^1000/);
+      const status = readFileSync(`/proc/${state.Pid}/status`, 'utf8');
+      assert.match(status, /^NoNewPrivs:\t1$/m);
+      assert.match(status, /^Seccomp:\t2$/m);
+      for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(status, new RegExp(`^${set}:\t0+$`, 'm'));
+    }
+  });
+
+  test('DK02: no engine can be reached from inside', async () => {
+    const result = await client.run(`import fs from 'node:fs'; import net from 'node:net';
+      const found = ['/var/run/docker.sock', '/run/docker.sock', '/run/containerd/containerd.sock', '/run/podman/podman.sock', '/.belljar/host/agent.sock'].filter((path) => fs.existsSync(path));
+      const names = fs.readFileSync('/proc/net/unix', 'utf8').split('\\n').filter((line) => /containerd|docker|podman|shim/.test(line));
+      const port = await new Promise((resolve) => net.connect(2375, '127.0.0.1').on('connect', () => resolve('open')).on('error', () => resolve('closed')));
+      console.log(JSON.stringify({ found, names, port }));`);
+    assert.match(result.text, /\{"found":\[\],"names":\[\],"port":"closed"\}/);
+  });
+
+  test('DK06: containers do not see each other', async () => {
+    const result = await client.run(`import os from 'node:os'; console.log(JSON.stringify(Object.keys(os.networkInterfaces())));`);
+    assert.match(result.text, /\["lo"\]|\[\]/);
+  });
+
+  test('DK08: a program cannot be anybody else, or somewhere else', async () => {
+    const result = await client.run(`import fs from 'node:fs';
+      const attempt = (what) => { try { what(); return 'worked'; } catch (error) { return error.code; } };
+      console.log([attempt(() => process.setuid(0)), attempt(() => fs.writeFileSync('/etc/passwd', '')), attempt(() => fs.writeFileSync('/.belljar/host/x', '')),
+        attempt(() => fs.writeFileSync('/.belljar/agent', '')), attempt(() => fs.readFileSync('/proc/1/environ')), attempt(() => fs.openSync('/proc/1/mem', 'r+')), attempt(() => fs.readdirSync('/proc/1/fd'))].join(' '));`);
+    assert.match(result.text, /^EPERM (EROFS|EACCES) EROFS (EROFS|ETXTBSY|EACCES) EACCES EACCES EACCES$/m);
+  });
+
+  test('the agent cannot be killed or stopped by a program', async (t) => {
+    const session = await client.session(t);
+    await session.run('for (const signal of ["SIGKILL", "SIGSTOP", "SIGTERM", "SIGINT"]) { try { process.kill(1, signal); } catch {} }');
+    assert.match((await session.run('console.log("still here")')).text, /still here/);
+  });
+});
+
+describe('when something breaks', () => {
+  test('kill -9 of belljar leaves nothing after the next start', async () => {
+    const victim = await start();
+    const { container_id: id } = await victim.succeed('sandbox_initialize');
+    assert.ok(id);
+    const before = await ours();
+    process.kill(victim.pid, 'SIGKILL');
+    const next = await start();
+    const other = new Set(before);
+    await until('the orphans to go', async () => {
+      const now = await ours();
+      const living = (await Promise.all(now.map(async (each) => (await api('GET', `/containers/${each}/json`)).State.Running)));
+      return now.filter((each, i) => other.has(each) && !living[i]).length === 0;
+    }, 60_000);
+    assert.match((await next.run('console.log("works")')).text, /works/);
+    await next.close();
+  });
+
+  test('a container that somebody removes is told, and the next sandbox works', async (t) => {
+    const lonely = await start({ BELLJAR_DOCKER_WARM: '0', BELLJAR_DATA_DIR: mkdtempSync(`${data}/own-`) });
+    t.after(() => lonely.close());
+    const known = new Set(await ours());
+    const session = await lonely.session(t);
+    const [own] = (await ours()).filter((id) => !known.has(id));
+    const running = session.call('run_js', { code: 'setInterval(() => {}, 1000)' });
+    await api('DELETE', `/containers/${own}?force=1`);
+    const result = await running;
+    assert.equal(result.isError, true, result.text);
+    assert.match((await session.call('run_js', { code: '1' })).text, /container has ended|no such sandbox/i);
+    assert.match((await lonely.run('console.log("works")')).text, /works/);
+  });
+
+  test('an engine that is not there is one sentence', async () => {
+    const result = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_HOST: 'unix:///nonexistent/docker.sock' } });
+    assert.notEqual(result.code, 0);
+    assert.match(result.stderr, /nonexistent\/docker\.sock/);
+    assert.equal(result.stderr.trim().split('\n').length, 1, result.stderr);
+  });
+});
+
+test('many sandboxes leave nothing', async () => {
+  const count = Number(process.env.CYCLES ?? 30);
+  const many = await start({ BELLJAR_DOCKER_WARM: '2' });
+  for (let i = 0; i < count; i += 5) {
+    await Promise.all([1, 2, 3, 4, 5].map(async (n) => assert.match((await many.run(`console.log("run", ${i} + ${n})`)).text, new RegExp(`run ${i + n}`))));
+  }
+  const before = existsSync(`${data}/docker`) ? readdirSync(`${data}/docker`).length : 0;
+  await many.close();
+  assert.ok(readdirSync(`${data}/docker`).length < before, 'its directory is left');
+});
