@@ -75,7 +75,8 @@ console.log(tried > 100 ? 'tried' : tried);
 // System calls of x86-64 that nothing but a shell's tool could make. Prints those that worked.
 const char* const kMakeCalls = R"(
 my $place = "/workspace/node_modules"; my $file = "$place/three.js"; my $none = 0; my $tried = 0;
-sub call { my ($name, @rest) = @_; ++$tried; print "$name worked\n" if syscall(@rest) >= 0; }
+# Not syscall(@rest): that is the call whose number is how many there are.
+sub call { my ($name, $number, @rest) = @_; ++$tried; print "$name worked\n" if syscall($number, @rest) >= 0; }
 my $tmpfs = "tmpfs"; my $overlay = "overlay"; my $options = "lowerdir=/usr"; my $empty = ""; my $tmp = "/tmp";
 for my $flags (0, 1, 32, 4096, 4096|32, 32|1, 8192, 1<<18, 1<<20) {
   call("mount $flags", 165, $place, $tmp, $tmpfs, $flags, $options);
