@@ -32,6 +32,21 @@ WarmContainers::Kind* WarmContainers::find(const std::string& key) {
   return at != kinds_.end() ? &*at : nullptr;
 }
 
+// The kind, which is then the one used last.
+WarmContainers::Kind& WarmContainers::kind_of(const std::string& key, const SandboxSpec& spec) {
+  const auto at = std::find_if(kinds_.begin(), kinds_.end(),
+                               [&key](const Kind& kind) { return kind.key == key; });
+  if (at != kinds_.end()) {
+    kinds_.splice(kinds_.begin(), kinds_, at);
+    return kinds_.front();
+  }
+  if (kinds_.size() == kMostKinds) {
+    drop(kinds_.back());
+    kinds_.pop_back();
+  }
+  return kinds_.emplace_front(Kind{key, spec, {}, 0, {}});
+}
+
 std::unique_ptr<Container> WarmContainers::take(const SandboxSpec& spec) {
   Kind* const kind = find(key_of(spec));
   while (kind != nullptr && !kind->ready.empty()) {
@@ -46,16 +61,14 @@ std::unique_ptr<Container> WarmContainers::take(const SandboxSpec& spec) {
 void WarmContainers::refill(const SandboxSpec& spec) {
   if (size_ == 0) return;
   const std::string key = key_of(spec);
-  kinds_.remove_if([this, &key](Kind& kind) {
-    const bool is_old = kind.key != key && &kind == &kinds_.back() && kinds_.size() >= kMostKinds;
-    if (is_old) drop(kind);
-    return is_old;
-  });
-  if (find(key) == nullptr) kinds_.push_front(Kind{key, spec, {}, 0, {}});
-  Kind& kind = *find(key);
+  Kind& kind = kind_of(key, spec);
   kind.used = clock_.now();
-  for (; kind.ready.size() + kind.coming < size_; ++kind.coming)
+  // A task may fail before spawn() returns: each is counted first, and none is tried twice.
+  const size_t there = kind.ready.size() + kind.coming;
+  for (size_t missing = size_ - std::min(size_, there); missing > 0; --missing) {
+    ++kind.coming;
     tasks_.spawn("make a container ahead", add(key, spec));
+  }
   if (!std::exchange(tending_, true)) tasks_.spawn("tend containers", tend());
 }
 

@@ -43,6 +43,7 @@ class WarmContainers {
     std::deque<std::unique_ptr<Container>> ready;
   };
   Kind* find(const std::string& key);
+  Kind& kind_of(const std::string& key, const SandboxSpec& spec);
   void drop(Kind& kind);
   Task<> add(std::string key, SandboxSpec spec);
   Task<> tend();
