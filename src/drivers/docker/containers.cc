@@ -160,7 +160,8 @@ Task<> Containers::remove(std::unique_ptr<Container> container) {
   container->agent.reset();  // it ends with its connection, and all that runs there with it
   const bool in_time = co_await with_timeout(kRemoval, engine_.remove(container->name));
   if (!in_time) log::warning("the engine has not removed {} yet", container->name);
-  co_await run_blocking([&container] { container.reset(); });
+  const auto remove_place = [&container] { container.reset(); };
+  co_await run_blocking(remove_place);
 }
 
 void Containers::remove_soon(std::unique_ptr<Container> container) {
@@ -175,7 +176,8 @@ Task<> Containers::remove_orphans() {
     log::info("removing the container {} that a killed belljar left", each.id.substr(0, 12));
     co_await engine_.remove(each.id);
   }
-  co_await run_blocking([this] { directory_.remove_dead(); });
+  const auto remove_dead = [this] { directory_.remove_dead(); };
+  co_await run_blocking(remove_dead);
 }
 
 Task<> Containers::stop() {

@@ -46,7 +46,8 @@ Task<Image> DockerImages::resolve(std::string name,
   co_await driver_.get_ready();
   auto details = co_await driver_.engine().inspect_image(name);
   if (!details && policy_.pull == ImagePolicy::Pull::missing) {
-    co_await driver_.engine().pull(name, PullLimits{}, std::move(progress));
+    const PullLimits limits;
+    co_await driver_.engine().pull(name, limits, std::move(progress));
     details = co_await driver_.engine().inspect_image(name);
   }
   if (!details) {
@@ -73,8 +74,8 @@ Task<std::string> DockerImages::node_version(std::string name, const ImageDetail
     const auto sandbox = co_await driver_.create(std::move(spec));
     Command command;
     command.argv = {node_path({name, "", "/usr/local"}), "-p", "process.versions.node"};
-    const RunResult result =
-        co_await run_program(*sandbox, std::move(command), RunLimits{}, nullptr);
+    const RunLimits limits;
+    const RunResult result = co_await run_program(*sandbox, std::move(command), limits, nullptr);
     version = result.out.text.substr(0, result.out.text.find('\n'));
     co_await sandbox->destroy();
   }

@@ -82,9 +82,10 @@ Task<> DockerSandbox::mount_packages(PackageDirectories directories) {
   const std::string place = container_->place.path();
   const uint32_t number = ++packages_;
   const auto stopped = stopped_;
+  const auto lay = [&] { lay_out(place, number, *directories); };
   std::exception_ptr failure;
   try {
-    co_await run_blocking([&] { lay_out(place, number, *directories); });
+    co_await run_blocking(lay);
     co_await agent->link_packages(number);
   } catch (...) {
     failure = std::current_exception();
@@ -92,7 +93,8 @@ Task<> DockerSandbox::mount_packages(PackageDirectories directories) {
   if (*stopped) fail(Code::not_found, "the sandbox was stopped");
   mounting_ = false;
   const uint32_t unused = failure ? number : number - 1;
-  co_await run_blocking([&] { remove_packages(place, unused); });
+  const auto tidy = [&] { remove_packages(place, unused); };
+  co_await run_blocking(tidy);
   if (failure) std::rethrow_exception(failure);
 }
 
