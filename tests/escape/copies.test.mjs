@@ -141,10 +141,10 @@ for (const [setting, way] of Object.entries({ fork: 'fork', parked: 'parked-fork
     });
 
     test('ZY17 a copy counts for its own sandbox', async () => {
-      const running = server.run('setInterval(() => {}, 1000)', { timeoutMs: 2_000 });
+      const word = `counts-${setting}`; // what ran before may not be gone yet
+      const running = server.run(`process.title = '${word}'; setInterval(() => {}, 1000)`, { timeoutMs: 2_000 });
       const group = (pid) => readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n').filter((line) => line.includes('belljar'));
-      const found = await until('the program', () => watch.sandboxed().programs.find((one) => one.includes(' node')));
-      const pid = found.split(' ')[0];
+      const { pid } = await until('the program', () => processesWith(word)[0]);
       assert.equal(new Set(group(pid).map((line) => /\/(s\d+)/.exec(line)?.[1]).filter(Boolean)).size, 1, `${group(pid)}`);
       await running;
     });
