@@ -1,8 +1,12 @@
 #include "tools/server_program.h"
 
 #include <fmt/ranges.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <charconv>
 #include <set>
 
@@ -20,15 +24,36 @@ constexpr milliseconds kFirstPause{1};
 constexpr milliseconds kLongestPause{20};
 constexpr milliseconds kLookTime{1000};
 constexpr milliseconds kDyingTime{300};
+constexpr milliseconds kParting{250};
+
+Task<> read_to_end(asio::posix::stream_descriptor& connection) {
+  std::array<char, 4096> bytes{};
+  boost::system::error_code error;
+  while (!error) {
+    co_await connection.async_read_some(asio::buffer(bytes),
+                                        asio::redirect_error(asio::use_awaitable, error));
+  }
+}
+
+// A server that speaks first finds a connection reset whose other side just closes it, and one that
+// does not expect that dies of it. So it is heard out.
+Task<> part_from(Fd socket) {
+  ::shutdown(socket.get(), SHUT_WR);
+  const auto executor = co_await asio::this_coro::executor;
+  asio::posix::stream_descriptor connection{executor, socket.release()};
+  co_await with_timeout(kParting, read_to_end(connection));
+}
 
 Task<bool> accepts(Sandbox& sandbox, uint16_t port) {
+  Fd connection;
   try {
-    const Fd connection = co_await sandbox.connect(port);
-    co_return true;
+    connection = co_await sandbox.connect(port);
   } catch (const Error& e) {
     if (e.code() != Code::unavailable) throw;
   }
-  co_return false;
+  if (!connection) co_return false;
+  co_await part_from(std::move(connection));
+  co_return true;
 }
 
 // A server that was just killed holds its port for a moment longer.

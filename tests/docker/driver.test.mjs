@@ -8,6 +8,8 @@ import { connect } from '../e2e/lib/client.mjs';
 import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { must } from './lib/api.mjs';
+import { Docker } from './lib/engines.mjs';
+import { importImage } from './lib/image.mjs';
 
 const socket = process.env.BELLJAR_TEST_DOCKER;
 const isPodman = process.env.BELLJAR_TEST_ENGINE === 'podman';
@@ -194,6 +196,26 @@ describe('when something breaks', () => {
     assert.equal(result.isError, true, result.text);
     assert.match((await session.call('run_js', { code: '1' })).text, /container has ended|no such sandbox/i);
     assert.match((await lonely.run('console.log("works")')).text, /works/);
+  });
+
+  test('an engine that is killed loses no run, and one that comes back is used again', { skip: isPodman && 'it has no daemon to kill' }, async (t) => {
+    const engine = new Docker(`${data}/engine`);
+    t.after(() => engine.remove());
+    await engine.start();
+    await importImage(engine.socket, 'localhost/belljar-test', '1', process.execPath);
+    const own = await start({ BELLJAR_DOCKER_HOST: `unix://${engine.socket}`, BELLJAR_DOCKER_WARM: '0', BELLJAR_DATA_DIR: mkdtempSync(`${data}/own-`) });
+    t.after(() => own.close());
+    const session = await own.session(t);
+    await session.exec('mkfifo go');
+    const running = session.run('import fs from "node:fs"; fs.readFileSync("go"); console.log("went on")');
+    await engine.stop('SIGKILL');
+    const refused = await own.call('run_js_ephemeral', { code: '1' });
+    assert.equal(refused.isError, true);
+    assert.match(refused.text, /no container engine answers/);
+    await session.exec('echo > go');
+    assert.match((await running).text, /went on/);
+    await engine.start();
+    assert.match((await own.run('console.log("works")')).text, /works/);
   });
 
   test('an engine that is not there is one sentence', async () => {

@@ -149,3 +149,15 @@ test('a server that never says a word is ready as soon as it accepts', async (t)
   const { port } = await start(t, "import net from 'node:net'; net.createServer((socket) => socket.on('error', () => {}).resume()).listen(process.env.PORT);");
   await dial(t, port);
 });
+
+test('a server that speaks first, and expects nothing bad, survives being looked at', async (t) => {
+  // belljar connects to see whether it listens. One that just closed that connection would have it reset, and the server dies of it.
+  const { port } = await start(t, `import net from 'node:net';
+    net.createServer((socket) => { socket.write('x'.repeat(1 << 20)); socket.resume(); }).listen(process.env.PORT);`);
+  const socket = await dial(t, port);
+  socket.end();
+  let size = 0;
+  socket.on('data', (bytes) => (size += bytes.length));
+  await once(socket, 'end');
+  assert.equal(size, 1 << 20);
+});
