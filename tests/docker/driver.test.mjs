@@ -109,7 +109,7 @@ describe('images', () => {
 
   test('an OCI runtime that the engine does not have is refused', { skip: isPodman && 'it takes any' }, async () => {
     const refused = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'runsc-of-nobody' } });
-    assert.match(refused.stderr, /no OCI runtime "runsc-of-nobody"; it has: .*runc/);
+    assert.match(refused.stderr, /has no runtime .runsc-of-nobody.: .*choose one of .*runc/);
   });
 });
 

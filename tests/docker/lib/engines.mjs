@@ -73,8 +73,11 @@ export class Docker {
     await this.daemon.ready('dockerd', answers(this.socket));
   }
 
-  // With 'SIGKILL' containers stay, and so does containerd; start() finds them again.
-  stop(signal) { return this.daemon.stop(signal); }
+  // With 'SIGKILL' containers stay. Its containerd dies with it; where nobody reaps that, the next dockerd would take it for alive.
+  async stop(signal) {
+    await this.daemon.stop(signal);
+    if (signal === 'SIGKILL') rmSync(`${this.directory}/exec/containerd/containerd.pid`, { force: true });
+  }
 
   // Everything that start() made.
   async remove() {
