@@ -1,11 +1,10 @@
 // What a run changed in ./files, as the official SDK sees it: in a directory of the sandbox, and in FILES_DIR.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
 import { after, afterEach, before, describe, test } from 'node:test';
 
 import { connect } from './lib/client.mjs';
+import { ownDirectory } from './lib/directories.mjs';
 
 const fs = "import fs from 'node:fs';\n";
 
@@ -67,7 +66,7 @@ for (const [mode, shared] of [['without FILES_DIR', false], ['with FILES_DIR', t
     let root; // where the URIs say that the files are
     let directory;
     before(async () => {
-      directory = shared ? mkdtempSync(join(tmpdir(), 'belljar-files-')) : undefined;
+      directory = shared ? ownDirectory('belljar-files-') : undefined;
       root = directory ?? '/workspace/files';
       client = await connect({ env: shared ? { FILES_DIR: directory } : {} });
     });

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -68,11 +69,19 @@ std::string find_node() {
   return {};
 }
 
+// What programs find there in every sandbox: as far as it is not the host's directory.
+bool furnish(int workspace) {
+  constexpr std::string_view kPackage = "{\"type\":\"module\"}\n";
+  ::mkdirat(workspace, "files", 0755);
+  const Fd file{::openat(workspace, "package.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
+  if (!file) return errno == EEXIST;
+  return ::write(file.get(), kPackage.data(), kPackage.size()) == ssize_t{kPackage.size()};
+}
+
 bool say_hello(int socket, int workspace, const std::string& node) {
   Hello hello{};
   hello.version = kVersion;
   std::strncpy(hello.node, node.c_str(), sizeof hello.node - 1);
-  ::mkdirat(workspace, "files", 0755);  // unless the host's directory is there
   struct stat files {};
   if (::fstatat(workspace, "files", &files, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(files.st_mode)) {
     hello.files_device = files.st_dev;
@@ -89,7 +98,7 @@ int run(const std::string& host_directory, const char* workspace_path) {
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return kNotSetUp;
   Fd signals = block_signals();
   Fd workspace{::open(workspace_path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  if (!signals || !workspace) return kNotSetUp;
+  if (!signals || !workspace || !furnish(workspace.get())) return kNotSetUp;
   Fd socket = connect_to((host_directory + "/" + kSocketName).c_str());
   const std::string node = find_node();
   if (!socket || !say_hello(socket.get(), workspace.get(), node)) return kNotConnected;
