@@ -19,6 +19,8 @@ using std::chrono::seconds;
 constexpr seconds kCreation{120};  // pulling is not part of it
 constexpr seconds kLookAgain{1};   // whether a container whose agent is silent still runs
 constexpr seconds kRemoval{60};
+constexpr int kRemovals = 5;
+constexpr milliseconds kRemovalPause{200};
 
 // Programs have the owner's rights in his directory, and nobody's elsewhere; root's they never
 // have.
@@ -156,9 +158,22 @@ Task<> Containers::wait_for_agent(Container& container, AgentListener& listener)
   }
 }
 
+// An engine may refuse to remove what ends by itself at that moment: Podman cannot kill it then.
+Task<> Containers::remove_surely(std::string name) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      co_await engine_.remove(name);
+      co_return;
+    } catch (const Error&) {
+      if (attempt == kRemovals) throw;
+    }
+    co_await sleep_for(kRemovalPause);
+  }
+}
+
 Task<> Containers::remove(std::unique_ptr<Container> container) {
   container->agent.reset();  // it ends with its connection, and all that runs there with it
-  const bool in_time = co_await with_timeout(kRemoval, engine_.remove(container->name));
+  const bool in_time = co_await with_timeout(kRemoval, remove_surely(container->name));
   if (!in_time) log::warning("the engine has not removed {} yet", container->name);
   const auto remove_place = [&container] { container.reset(); };
   co_await run_blocking(remove_place);
@@ -174,7 +189,7 @@ Task<> Containers::remove_orphans() {
     const auto run = each.labels.find("belljar.run");
     if (run != each.labels.end() && directory_.is_alive(run->second)) continue;
     log::info("removing the container {} that a killed belljar left", each.id.substr(0, 12));
-    co_await engine_.remove(each.id);
+    co_await remove_surely(each.id);
   }
   const auto remove_dead = [this] { directory_.remove_dead(); };
   co_await run_blocking(remove_dead);
@@ -183,7 +198,7 @@ Task<> Containers::remove_orphans() {
 Task<> Containers::stop() {
   co_await tasks_.finish();
   const auto left = co_await engine_.list(run_label(directory_.run()));
-  for (const ContainerSummary& each : left) co_await engine_.remove(each.id);
+  for (const ContainerSummary& each : left) co_await remove_surely(each.id);
 }
 
 }  // namespace belljar::docker

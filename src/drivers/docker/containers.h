@@ -56,6 +56,7 @@ class Containers {
  private:
   std::map<std::string, std::string> labels() const;
   Task<> create(Container& container, const SandboxSpec& spec);
+  Task<> remove_surely(std::string name);
   Task<> wait_for_agent(Container& container, AgentListener& listener);
 
   Engine& engine_;
