@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
+import { processesWith } from '../../e2e/lib/proc.mjs';
 import { until } from '../../e2e/lib/wait.mjs';
 import { call } from './api.mjs';
 import { makeCertificates } from './certificates.mjs';
@@ -82,6 +83,8 @@ export class Docker {
   // Everything that start() made.
   async remove() {
     await this.stop();
+    // What a killed containerd ran is nobody's after it.
+    for (const { pid } of processesWith(`${this.directory}/exec/containerd`)) process.kill(pid, 'SIGKILL');
     unmountBeneath(this.directory);
     rmSync(this.directory, { recursive: true, force: true });
   }
