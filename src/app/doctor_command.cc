@@ -71,7 +71,8 @@ void print_settings(const std::vector<HostSetting>& settings) {
 void print_kernel(const KernelReport& kernel) {
   fmt::print("\nKernel: Linux {}\n", kernel.release);
   for (const std::string& warning : kernel.warnings) fmt::print("  warning: {}\n", warning);
-  if (kernel.warnings.empty()) fmt::print("  not older than the fixes known in {}\n", kernel.as_of);
+  if (kernel.warnings.empty() && !kernel.as_of.empty())
+    fmt::print("  not older than the fixes known in {}\n", kernel.as_of);
 }
 
 std::string detail_of(const linux_driver::CopyVerdict& verdict) {

@@ -22,14 +22,16 @@ constexpr seconds kRemoval{60};
 constexpr int kRemovals = 5;
 constexpr milliseconds kRemovalPause{200};
 
-// Programs have the owner's rights in his directory, and nobody's elsewhere; root's they never
-// have.
+// Who programs are: whoever runs belljar, so that it can read what they write; never root.
 constexpr uid_t kUser = 1000;
+uid_t own_user() {
+  return ::geteuid() != 0 ? ::geteuid() : kUser;
+}
 
 struct Files {
   std::string path;
-  uid_t uid = kUser;
-  gid_t gid = kUser;
+  uid_t uid = own_user();
+  gid_t gid = own_user();
   uint64_t device = 0;
   uint64_t inode = 0;
 };
