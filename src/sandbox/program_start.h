@@ -10,7 +10,17 @@ namespace belljar {
 // Nothing of the host's is in it.
 std::map<std::string, std::string> whole_environment(const Command& command);
 
-// What the program reads on stdin, if that is no file of the caller's.
-Fd input_of(const Command& command);
+// A program's stdin, stdout and stderr: the sides of the program, which must go once it has them,
+// and those that are read. Files that the command names stay the command's.
+struct ProgramStreams {
+  explicit ProgramStreams(const Command& command);
+
+  Fd own_input;
+  Pipe output;
+  Pipe errors;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+};
 
 }  // namespace belljar

@@ -57,21 +57,15 @@ Task<std::unique_ptr<Process>> DockerSandbox::start(Command command, OutputSink&
   const auto agent = this->agent();
   if (command.argv.empty()) fail(Code::invalid, "there is no command to start");
   command.env = whole_environment(command);
-  Fd own_input;
-  if (!command.input_file) own_input = input_of(command);
-  const int input = command.input_file ? command.input_file->get() : own_input.get();
-  Pipe output = make_pipe();
-  Pipe errors = make_pipe();
-  if (command.output_file) output.write.reset();  // the reader then sees its end at once
-  const int out = command.output_file ? command.output_file->get() : output.write.get();
+  ProgramStreams streams{command};
   const auto executor = co_await asio::this_coro::executor;
-  auto program = std::make_shared<RunningProgram>(executor, std::move(output.read),
-                                                  std::move(errors.read), sink, stopped_);
+  auto program = std::make_shared<RunningProgram>(executor, std::move(streams.output.read),
+                                                  std::move(streams.errors.read), sink, stopped_);
   // Exists before the program does: if the caller is cancelled from here on, it kills what may have
   // started.
   const uint64_t id = next_program_++;
   auto process = std::make_unique<DockerProcess>(agent, id, std::move(program));
-  co_await agent->start(id, command, input, out, errors.write.get());
+  co_await agent->start(id, command, streams.in, streams.out, streams.err);
   co_return process;
 }
 

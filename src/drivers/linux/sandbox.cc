@@ -88,14 +88,8 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start_as(Command command, OutputSin
   const bool is_copy = way == StartWay::fork || way == StartWay::parked_fork;
   if (is_copy && zygotes_ != nullptr) zygotes_->count_copy(kind_);
   std::string payload = pack(command, request);
-  Fd own_input;
-  if (!command.input_file) own_input = input_of(command);
-  const int input = command.input_file ? command.input_file->get() : own_input.get();
-  Pipe output = make_pipe();
-  Pipe errors = make_pipe();
-  if (command.output_file) output.write.reset();  // the reader then sees its end at once
-  const int out = command.output_file ? command.output_file->get() : output.write.get();
-  std::vector<int> fds{input, out, errors.write.get()};
+  ProgramStreams streams{command};
+  std::vector<int> fds{streams.in, streams.out, streams.err};
   Fd source;
   if (command.source) {
     source = make_memory_file("source", command.source->content);
@@ -104,8 +98,8 @@ Task<std::unique_ptr<Process>> LinuxSandbox::start_as(Command command, OutputSin
   // Exists before the program does: if the caller is cancelled from here on, it kills what may have
   // started.
   const auto executor = co_await asio::this_coro::executor;
-  auto program = std::make_shared<RunningProgram>(executor, std::move(output.read),
-                                                  std::move(errors.read), sink, stopped_);
+  auto program = std::make_shared<RunningProgram>(executor, std::move(streams.output.read),
+                                                  std::move(streams.errors.read), sink, stopped_);
   auto process =
       std::make_unique<LinuxProcess>(*client_, id_, request.process, std::move(program), way);
   if (is_copy) process->set_after(after_program());
