@@ -193,7 +193,7 @@ Task<int> examine(asio::any_io_executor executor, const Config& config, DoctorOp
   Diagnosis diagnosis;
   diagnosis.capabilities = co_await wiring.driver().probe();
   diagnosis.isolation = isolation_of(diagnosis.capabilities.features);
-  diagnosis.isolation.boundary = wiring.driver().isolation().boundary;
+  diagnosis.isolation.boundary = diagnosis.capabilities.boundary;
   diagnosis.unmet = unmet_requirements(diagnosis.capabilities, config.require);
   const bool tries = options.check_copies && diagnosis.usable();
   diagnosis.copies = co_await wiring.copies(tries ? TryCopies::now : TryCopies::no);

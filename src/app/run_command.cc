@@ -152,7 +152,7 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   times.destroy = watch.lap();
   report.image_time = times.image;
   report.create_time = times.create;
-  report.isolation = wiring.driver().isolation();
+  report.isolation = lease.sandbox().isolation();
   const Outcome outcome = report.result.outcome;
   if (options.json) {
     const mcp::ToolResult result = tools::run_tool_result(std::move(report));

@@ -99,8 +99,8 @@ TEST_P(DriverContract, HasProgramsFindPackages) {
 
 // An ordinary user's packages are nobody's to sandboxes that have other ids: there is no mount that
 // changes owners. In a container there is no mount of ours at all.
-bool are_the_programs_own(Bench& bench) {
-  const auto& weaker = bench.driver().isolation().weaker;
+bool are_the_programs_own(Bench& bench, const Sandbox& sandbox) {
+  const auto& weaker = sandbox.isolation().weaker;
   if (bench.is_container()) return false;
   return bench.is_fake() || ::geteuid() == 0 ||
          std::find(weaker.begin(), weaker.end(), "ids") != weaker.end();
@@ -128,7 +128,7 @@ Task<> added(Bench& bench) {
   if (bench.is_container()) co_return;
   const Packages packages{kFirst};
   const auto sandbox = co_await bench.create();
-  if (are_the_programs_own(bench)) co_return;
+  if (are_the_programs_own(bench, *sandbox)) co_return;
   co_await sandbox->mount_packages(packages.directory);
   const std::string text = std::string{kImports} + kAdd + kChangeAll;
   const Program program{text.c_str(), "the fake driver's packages are the program's own"};
@@ -146,7 +146,7 @@ TEST_P(DriverContract, LetsProgramsAddToPackagesThatAreNotTheirOwn) {
 Task<> changed(Bench& bench) {
   const Packages packages{kFirst};
   const auto sandbox = co_await bench.create();
-  if (!are_the_programs_own(bench)) co_return;
+  if (!are_the_programs_own(bench, *sandbox)) co_return;
   co_await sandbox->mount_packages(packages.directory);
   const RunResult result = co_await bench.run_in(*sandbox, kChange);
   EXPECT_TRUE(result.outcome.ok()) << result.err.text;
@@ -172,7 +172,7 @@ Task<> stacked(Bench& bench) {
   co_await sandbox->mount_packages(top.over(base));
   const RunResult shown = co_await bench.run_in(*sandbox, kShow);
   EXPECT_EQ(shown.out.text, std::string{kText} + "\nold\n(none)\n2\n") << shown.err.text;
-  if (are_the_programs_own(bench)) {
+  if (are_the_programs_own(bench, *sandbox)) {
     const RunResult result = co_await bench.run_in(*sandbox, kChange);
     EXPECT_TRUE(result.outcome.ok()) << result.err.text;
     const RunResult after = co_await bench.run_in(*sandbox, kShow);

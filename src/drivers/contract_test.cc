@@ -339,7 +339,7 @@ Task<> beside_another(Bench& bench) {
   const auto first = co_await bench.create();
   const auto driver = bench.make_another(executor);
   const auto second = co_await driver->create(bench.spec());
-  EXPECT_EQ(driver->isolation().weaker, bench.driver().isolation().weaker);
+  EXPECT_EQ(second->isolation().weaker, first->isolation().weaker);
   co_await second->destroy();
   co_await driver->shut_down();
   const RunResult result = co_await bench.run_in(*first, kHelloAndExit3);

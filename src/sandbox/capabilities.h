@@ -40,6 +40,7 @@ struct KernelReport {
 
 struct Capabilities {
   std::string driver;
+  std::string boundary = "native";  // see Isolation
   std::vector<Feature> features;
   std::vector<HostSetting> settings;
   KernelReport kernel;

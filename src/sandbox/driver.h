@@ -59,6 +59,9 @@ class Sandbox {
   // that is no directory, Error{unavailable} while others are being mounted.
   virtual Task<> mount_packages(PackageDirectories directories) = 0;
 
+  // What stands between its programs and the host.
+  virtual const Isolation& isolation() const = 0;
+
   // A TCP connection to a port inside, as a stream socket that does not block. Error{unavailable}
   // if nothing accepts there.
   virtual Task<Fd> connect(uint16_t port) = 0;
@@ -82,9 +85,6 @@ class Driver {
 
   // What this host can truly enforce, tried out rather than read from a version.
   virtual Task<Capabilities> probe() = 0;
-
-  // The same in short, as far as it is known without trying: whole once the first sandbox was made.
-  virtual const Isolation& isolation() const = 0;
 
   virtual Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) = 0;
 

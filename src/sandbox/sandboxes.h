@@ -75,7 +75,6 @@ class Sandboxes {
   size_t live() const { return quota_.used(); }
 
   const SessionLimits& limits() const { return limits_; }
-  const Isolation& isolation() const { return driver_.isolation(); }
 
  private:
   using Live = std::shared_ptr<LiveSandbox>;

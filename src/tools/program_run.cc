@@ -62,7 +62,7 @@ Task<mcp::ToolResult> run_and_report(const Context& context, Lease lease, Progra
                                      RunReport report, mcp::Call& call) {
   report.limits = lease.spec().limits;
   report.timeout = run.program.timeout;
-  report.isolation = context.sandboxes.isolation();
+  report.isolation = lease.sandbox().isolation();
   Command command = make_command(run.program, lease.spec().image, lease.source_slot());
   const std::string path = command.source->path;
   std::shared_ptr<const ServerPort> port;

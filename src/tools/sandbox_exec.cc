@@ -146,7 +146,7 @@ class SandboxExec final : public BasicTool {
       const bool succeeded = co_await execution.run(std::move(command), progress.live());
       if (!succeeded) break;
     }
-    co_return execution.finish(context_.sandboxes.isolation());
+    co_return execution.finish(lease.sandbox().isolation());
   }
 };
 

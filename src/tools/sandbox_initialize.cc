@@ -72,9 +72,11 @@ class SandboxInitialize final : public BasicTool {
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
     const SandboxInfo made = co_await context_.sandboxes.create(call.owner(), std::move(spec));
+    json::object isolation;
     {
       Lease lease = context_.sandboxes.use(made.id, call.owner());
       open_network(context_, lease, network);
+      isolation = isolation_fields(lease.sandbox().isolation());
     }
     json::array ports;
     if (port) ports.emplace_back(co_await publish(made.id, call.owner(), *port));
@@ -86,7 +88,7 @@ class SandboxInitialize final : public BasicTool {
     structured["lifetimeSeconds"] = context_.sandboxes.limits().lifetime.count();
     structured["idleSeconds"] = context_.sandboxes.limits().idle.count();
     structured["ports"] = std::move(ports);
-    structured["isolation"] = isolation_fields(context_.sandboxes.isolation());
+    structured["isolation"] = std::move(isolation);
     mcp::ToolResult result;
     result.content.emplace_back(mcp::text_block(made.id));
     result.structured = std::move(structured);

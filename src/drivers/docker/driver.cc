@@ -20,9 +20,10 @@ Task<> DockerDriver::get_ready() {
   const EngineInfo info = co_await engine_.info();
   check_runtime(version, info, runtime_);
   features_ = check_engine(version, info);
-  isolation_ = isolation_of(features_);
+  Isolation isolation = isolation_of(features_);
   const std::string runtime = runtime_.empty() ? info.default_runtime : runtime_;
-  isolation_.boundary = fmt::format("{} {}, {}", version.product, version.version, runtime);
+  isolation.boundary = fmt::format("{} {}, {}", version.product, version.version, runtime);
+  isolation_ = std::make_shared<const Isolation>(std::move(isolation));
   containers_.know_engine(version);
   version_ = std::move(version);
 }
@@ -31,6 +32,7 @@ Task<Capabilities> DockerDriver::probe() {
   co_await get_ready();
   Capabilities capabilities;
   capabilities.driver = "docker";
+  capabilities.boundary = isolation_->boundary;
   capabilities.features = features_;
   utsname host{};
   if (::uname(&host) == 0) capabilities.kernel.release = host.release;
@@ -44,7 +46,7 @@ Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
          "rules of what may be reached; use the native driver for programs that need a network");
   }
   co_await get_ready();
-  if (isolation_.grade == Isolation::Grade::refused) {
+  if (isolation_->grade == Isolation::Grade::refused) {
     const auto unmet = find_unmet(features_, {});
     fail(Code::unavailable, "this engine cannot make sandboxes: {}: {}", unmet.front().detail,
          unmet.front().fix);
@@ -52,7 +54,7 @@ Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
   std::unique_ptr<Container> container = warm_.take(spec);
   if (!container) container = co_await containers_.make(spec);
   warm_.refill(spec);
-  co_return std::make_unique<DockerSandbox>(containers_, std::move(container));
+  co_return std::make_unique<DockerSandbox>(containers_, std::move(container), isolation_);
 }
 
 Task<> DockerDriver::recover() {

@@ -26,7 +26,6 @@ class DockerDriver final : public Driver {
   DockerDriver(const asio::any_io_executor& executor, DockerSettings settings);
 
   Task<Capabilities> probe() override;
-  const Isolation& isolation() const override { return isolation_; }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
   Task<> recover() override;
   Task<> shut_down() override;
@@ -46,7 +45,7 @@ class DockerDriver final : public Driver {
   WarmContainers warm_;
   std::optional<EngineVersion> version_;  // once it has answered
   std::vector<Feature> features_;
-  Isolation isolation_;
+  std::shared_ptr<const Isolation> isolation_;  // likewise
 };
 
 }  // namespace belljar::docker

@@ -32,8 +32,9 @@ void remove_packages(const std::string& place, uint32_t number) {
 
 }  // namespace
 
-DockerSandbox::DockerSandbox(Containers& containers, std::unique_ptr<Container> container)
-    : containers_{containers}, container_{std::move(container)} {}
+DockerSandbox::DockerSandbox(Containers& containers, std::unique_ptr<Container> container,
+                             std::shared_ptr<const Isolation> isolation)
+    : containers_{containers}, container_{std::move(container)}, isolation_{std::move(isolation)} {}
 
 DockerSandbox::~DockerSandbox() {
   *stopped_ = true;

@@ -10,12 +10,14 @@ namespace belljar::docker {
 // A container as a sandbox.
 class DockerSandbox final : public Sandbox {
  public:
-  DockerSandbox(Containers& containers, std::unique_ptr<Container> container);
+  DockerSandbox(Containers& containers, std::unique_ptr<Container> container,
+                std::shared_ptr<const Isolation> isolation);
   ~DockerSandbox() override;
 
   Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override;
   int workspace() const override;
   Task<> mount_packages(PackageDirectories directories) override;
+  const Isolation& isolation() const override { return *isolation_; }
   Task<Fd> connect(uint16_t port) override;
   Task<Fd> listen() override;
   Gate take_gate() override { return {}; }
@@ -26,6 +28,7 @@ class DockerSandbox final : public Sandbox {
 
   Containers& containers_;
   std::unique_ptr<Container> container_;  // null: stopped
+  std::shared_ptr<const Isolation> isolation_;
   std::shared_ptr<bool> stopped_ = std::make_shared<bool>(false);
   uint64_t next_program_ = 1;
   uint32_t packages_ = 0;  // how often some were mounted

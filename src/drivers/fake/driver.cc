@@ -93,6 +93,7 @@ class FakeSandbox final : public Sandbox {
     co_return ours;
   }
 
+  const Isolation& isolation() const override { return isolation_; }
   Gate take_gate() override { return {}; }
   Task<Fd> listen() override {
     fail(Code::unavailable, "the fake sandbox has no network to listen in");
@@ -130,6 +131,7 @@ class FakeSandbox final : public Sandbox {
   }
 
   FakeDriver& driver_;
+  Isolation isolation_;
   mutable FakeWorld world_;
   mutable Fd workspace_;
   std::vector<std::shared_ptr<FakeProgram>> programs_;

@@ -21,7 +21,6 @@ class FakeDriver final : public Driver {
   FakeDriver& operator=(const FakeDriver&) = delete;
 
   Task<Capabilities> probe() override;
-  const Isolation& isolation() const override { return isolation_; }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
   Task<> recover() override;
   Task<> shut_down() override;
@@ -45,7 +44,6 @@ class FakeDriver final : public Driver {
   friend class FakeSandbox;
 
   asio::any_io_executor executor_;
-  Isolation isolation_;
   std::unique_ptr<Event> held_;
   std::optional<Error> failure_;
   std::vector<class FakeSandbox*> sandboxes_;  // the live ones

@@ -166,7 +166,7 @@ void LinuxDriver::learn_from(const launcher::Reply& reply) {
   if (works_ && facts_.facts == reply.facts) return;
   works_ = true;
   facts_ = reply;
-  isolation_ = isolation_of_facts(reply);
+  isolation_ = std::make_shared<const Isolation>(isolation_of_facts(reply));
 }
 
 Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make(SandboxSpec spec, uint32_t flags,
@@ -209,6 +209,7 @@ Task<std::unique_ptr<LinuxSandbox>> LinuxDriver::make_without_copies(SandboxSpec
   try {
     auto answer = co_await client_->ask(request, std::string{}, std::move(fds), "create a sandbox");
     learn_from(answer.reply);
+    sandbox->set_isolation(isolation_);
     sandbox->set_workspace(std::move(answer.fds[0]));
     sandbox->set_gate({std::move(answer.fds[1]), std::move(answer.fds[2])});
   } catch (const Error& e) {

@@ -31,7 +31,6 @@ class LinuxDriver final : public Driver {
               std::string certificates, std::string data_directory);
 
   Task<Capabilities> probe() override;
-  const Isolation& isolation() const override { return isolation_; }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override;
   Task<> recover() override;
   Task<> shut_down() override;
@@ -56,9 +55,9 @@ class LinuxDriver final : public Driver {
   LauncherFiles launcher_files_;
   std::shared_ptr<LauncherClient> client_;
   std::map<std::string, std::shared_ptr<PreparedImage>> images_;  // by prefix directory
-  launcher::Reply facts_{};  // what the launcher last said about the host
-  bool works_ = false;       // a sandbox was made
-  Isolation isolation_;
+  launcher::Reply facts_{};                     // what the launcher last said about the host
+  bool works_ = false;                          // a sandbox was made
+  std::shared_ptr<const Isolation> isolation_;  // once a sandbox was made
   uint32_t next_image_ = 1;
   uint64_t next_sandbox_ = 1;
   std::string certificates_;

@@ -20,6 +20,7 @@ class LinuxSandbox final : public Sandbox {
   Task<std::unique_ptr<Process>> start(Command command, OutputSink& sink) override;
   int workspace() const override { return *stopped_ ? -1 : workspace_.get(); }
   Task<> mount_packages(PackageDirectories directories) override;
+  const Isolation& isolation() const override { return *isolation_; }
   Task<Fd> connect(uint16_t port) override;
   Task<Fd> listen() override;
   Gate take_gate() override { return std::move(gate_); }
@@ -28,6 +29,9 @@ class LinuxSandbox final : public Sandbox {
   // When it is complete, and before anybody else has it.
   void set_workspace(Fd workspace) { workspace_ = std::move(workspace); }
   void set_gate(Gate gate) { gate_ = std::move(gate); }
+  void set_isolation(std::shared_ptr<const Isolation> isolation) {
+    isolation_ = std::move(isolation);
+  }
 
   // It has a user now. Keeps `use` until it is stopped.
   void give(std::shared_ptr<const void> use);
@@ -62,6 +66,7 @@ class LinuxSandbox final : public Sandbox {
   std::shared_ptr<LauncherClient> client_;
   uint64_t id_;
   Fd workspace_;
+  std::shared_ptr<const Isolation> isolation_;
   Gate gate_;
   uint64_t next_process_ = 1;
   std::shared_ptr<const void> use_;
