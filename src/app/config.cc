@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -78,6 +79,15 @@ void apply(LoadedConfig& loaded, const Setting& setting, const std::string& valu
 
 // An engine's containers have no gate by which to let programs reach some things and not others.
 void suit_driver(LoadedConfig& loaded) {
+  const std::vector<std::string>& images = loaded.config.docker.images;
+  const bool has_others = std::any_of(images.begin(), images.end(), [](const std::string& pattern) {
+    return pattern != "node" && !pattern.starts_with("node:");
+  });
+  if (loaded.config.driver == DriverName::both && !has_others) {
+    fail(Code::invalid,
+         "driver is both, but docker-images offers only node:* images, which are those of this "
+         "host then: name others, such as docker-images = \"ghcr.io/acme/tools:*\"");
+  }
   if (loaded.config.driver != DriverName::docker) return;
   if (loaded.sources["network"] == "default") {
     loaded.config.tools.network = network::Policy{};

@@ -42,8 +42,11 @@ std::vector<Setting> docker_settings() {
   std::vector<Setting> rows;
   rows.push_back(choice<DriverName>(
       "driver", Variables{"BELLJAR_DRIVER"},
-      "what makes sandboxes: this host's kernel, or a Docker or Podman engine",
-      {{"native", DriverName::native}, {"docker", DriverName::docker}}, &Config::driver));
+      "what makes sandboxes: this host's kernel, a Docker or Podman engine, or each its own "
+      "images: "
+      "node:* this host, others the engine",
+      {{"native", DriverName::native}, {"docker", DriverName::docker}, {"both", DriverName::both}},
+      &Config::driver));
   rows.push_back(text("docker-host", Variables{"BELLJAR_DOCKER_HOST", "DOCKER_HOST"},
                       "an address such as unix:///run/docker.sock or tcp://127.0.0.1:2376",
                       "where the engine listens, which must run on this host",

@@ -5,7 +5,8 @@
 
 namespace belljar::app {
 
-enum class DriverName { native, docker };
+// Both: images of the engine that are offered beside the Node.js of this host.
+enum class DriverName { native, docker, both };
 
 // What the docker driver can be told.
 struct DockerConfig {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/commands.h"
 #include "app/requirements.h"
 #include "app/wiring.h"
@@ -51,11 +53,14 @@ void print_fix(const std::string& fix, int column) {
 }
 
 void print_features(const std::vector<Feature>& features) {
+  int width = 18;
+  for (const Feature& feature : features)
+    width = std::max(width, static_cast<int>(feature.name.size()) + 1);
   fmt::print("Features, each tried in a process that was thrown away:\n");
   for (const Feature& feature : features) {
-    fmt::print("  {:<18}{:<12}{:<10}{}\n", feature.name, word(feature.need), word(feature.state),
-               feature.detail);
-    print_fix(feature.fix, 40);
+    fmt::print("  {:<{}}{:<12}{:<10}{}\n", feature.name, width, word(feature.need),
+               word(feature.state), feature.detail);
+    print_fix(feature.fix, width + 22);
   }
 }
 

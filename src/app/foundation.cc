@@ -19,6 +19,8 @@ namespace belljar::app {
 
 namespace {
 
+using docker::Dial;
+
 // Root in a container may be an ordinary user outside: then the id that belljar would become does
 // not exist here. "0 0 4294967295" is the host's own map.
 bool is_host_root() {
@@ -33,11 +35,21 @@ bool is_host_root() {
 
 Foundation start(const Config& config) {
   Foundation foundation;
-  if (config.driver == DriverName::native) {
+  if (config.driver != DriverName::native) {
+    // First of all: it has everything that belljar has at its start.
+    const Dial dial = config.driver == DriverName::both ? Dial::by_process : Dial::by_itself;
+    foundation.engine = std::make_unique<docker::EngineHttp>(
+        docker::parse_engine_address(config.docker.host, config.docker.certificates), dial);
+    foundation.agent = own_program("belljar-agent");
+  }
+  if (config.driver != DriverName::docker) {
     foundation.launcher = linux_driver::start_launcher(linux_driver::launcher_path());
     foundation.was_root = is_host_root();
   }
+  foundation.own_user = foundation.was_root ? kOwnId : ::geteuid();
+  foundation.own_group = foundation.was_root ? kOwnId : ::getegid();
   foundation.data_dir = config.data_dir;
+  foundation.data_path = std::filesystem::absolute(config.data_dir).string();
   foundation.registry =
       std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());
   return foundation;
@@ -73,10 +85,11 @@ void keep_data_directory(Foundation& foundation) {
   make_directories(foundation.data_dir + "/runtimes");
   make_directories(foundation.data_dir + "/downloads", 0700);
   foundation.data = open_directory(foundation.data_dir);
-  if (!foundation.was_root) return;
+  if (!is_host_root()) return;
   const Fd runtimes = open_directory(foundation.data_dir + "/runtimes");
   give_away(foundation.data.get());
   give_away(runtimes.get());
+  if (!foundation.was_root) return;
   foundation.data_dir = fmt::format("/proc/self/fd/{}", foundation.data.get());
 }
 
@@ -122,9 +135,9 @@ void keep_files(Foundation& foundation, OwnDirectory files, int view) {
 // does not write or execute.
 Foundation lay_for_engine(const Config& config, const FoundationWishes& wishes) {
   Foundation foundation = start(config);
-  // The engine is told paths.
-  foundation.data_dir = std::filesystem::absolute(config.data_dir).string();
+  foundation.data_dir = foundation.data_path;
   keep_data_directory(foundation);
+  if (is_host_root()) make_files_as(kOwnId);
   std::vector<OwnDirectory> files = open_files(config, wishes);
   foundation.registry->read_configuration();
   foundation.secrets = open_secrets(config.secrets);
@@ -149,6 +162,13 @@ Foundation lay_foundation(const Config& config, const FoundationWishes& wishes) 
   Foundation foundation = start(config);
   keep_data_directory(foundation);
   std::vector<OwnDirectory> files = open_files(config, wishes);
+  if (foundation.engine && foundation.was_root && !files.empty()) {
+    fail(Code::invalid,
+         "with both drivers, belljar of root cannot give files directories to programs: it becomes "
+         "a user of its own, as whom containers write nothing into yours. Run belljar as the user "
+         "to whom {} belongs, or set driver to native or docker",
+         files.front().path);
+  }
   const linux_driver::SealRequest request{foundation.data.get(), handles_of(files), kOwnId};
   linux_driver::ask_to_seal(foundation.launcher, request);
   foundation.registry->read_configuration();

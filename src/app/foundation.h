@@ -7,6 +7,7 @@
 
 #include "app/config.h"
 #include "app/server_sockets.h"
+#include "drivers/docker/engine_http.h"
 #include "drivers/linux/launcher_process.h"
 #include "network/secrets.h"
 #include "packages/registry.h"
@@ -18,8 +19,13 @@ namespace belljar::app {
 // directories, secrets, npm's configuration, the socket of `belljar list`.
 struct Foundation {
   linux_driver::LauncherProcess launcher;
-  Fd data;               // keeps `data_dir` valid
-  std::string data_dir;  // where runtimes are kept, as a path that works without those rights
+  std::unique_ptr<docker::EngineHttp> engine;  // null: this host's kernel makes all sandboxes
+  std::string agent;                           // the path of belljar's program in containers
+  uid_t own_user = 0;                          // who belljar is, as the engine numbers it
+  gid_t own_group = 0;
+  Fd data;                // keeps `data_dir` valid
+  std::string data_dir;   // where runtimes are kept, as a path that works without those rights
+  std::string data_path;  // the same, as others find it
   std::unique_ptr<tools::FilesDirectory> files;  // null: none is configured
   std::map<std::string, std::unique_ptr<tools::FilesDirectory>> files_of_owners;  // by name
   std::unique_ptr<packages::Registry> registry;

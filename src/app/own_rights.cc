@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <sched.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,15 @@ void keep_one_capability() {
 }
 
 }  // namespace
+
+void make_files_as(uid_t id) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  sys(::syscall(SYS_capget, &header, sets), "read the capabilities");
+  ::setfsgid(id);
+  ::setfsuid(id);  // takes the capabilities that concern files
+  sys(::syscall(SYS_capset, &header, sets), "keep the capabilities");
+}
 
 void give_up_rights(int user_namespace, uid_t id) {
   sys(::setns(user_namespace, CLONE_NEWUSER), "enter the launcher's user namespace");

@@ -10,6 +10,10 @@ namespace belljar::app {
 // file or sandbox has.
 constexpr uid_t kOwnId = 0x5fffffff;
 
+// From now on what this thread makes in the file system belongs to `id`; its rights stay. For root,
+// whose data directory belongs to that id whichever driver is used.
+void make_files_as(uid_t id);
+
 // Moves this process into the launcher's user namespace, as `id` of that one, with no groups and
 // one capability, which counts for what sandboxes own and for nothing else: to read their files.
 // Nothing brings rights back, not even execve. To be called while there is one thread.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "base/testing.h"
 
 namespace belljar::app {
 namespace {
@@ -89,6 +91,30 @@ TEST_F(Confined, WritesBeneathItsDirectoriesOnly) {
   if (!has_landlock) GTEST_SKIP() << "the kernel has no Landlock";
   EXPECT_TRUE(check([&] { return !creates(outside) && errno == EACCES; }));
   EXPECT_TRUE(check([] { return ::open("/etc/hostname", O_RDONLY | O_CLOEXEC) >= 0; }));
+}
+
+// In a thread of its own, because it is for good.
+TEST(OwnRights, MakesFilesAsAnotherAndStaysWhoItIs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+  const TemporaryDirectory directory;
+  const std::string before = directory.path() + "/before";
+  const std::string after = directory.path() + "/after";
+  const auto make = [](const std::string& path) {
+    return Fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  };
+  const auto owner = [](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 ? info.st_uid : ~0u;
+  };
+  EXPECT_TRUE(make(before));
+  std::thread{[&] {
+    make_files_as(kOwnId);
+    EXPECT_TRUE(make(after));
+    EXPECT_TRUE(make(before)) << "it cannot reach what is root's any more";
+    EXPECT_EQ(::geteuid(), 0u);
+  }}.join();
+  EXPECT_EQ(owner(before), 0u);
+  EXPECT_EQ(owner(after), kOwnId);
 }
 
 }  // namespace

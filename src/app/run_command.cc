@@ -126,7 +126,7 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   spec.image = image;
   spec.limits = config.tools.default_limits;
   if (wiring.files() != nullptr) spec.files = wiring.files()->handle;
-  const network::Policy policy = tools::usual_network(config.tools);
+  const network::Policy policy = tools::network_for(spec.image, tools::usual_network(config.tools));
   spec.network = tools::network_of(policy);
   tools::RunReport report;
   report.limits = spec.limits;

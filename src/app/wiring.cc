@@ -8,6 +8,7 @@
 #include "app/requirements.h"
 #include "base/posix.h"
 #include "base/task_group.h"
+#include "drivers/both/driver.h"
 #include "drivers/docker/images.h"
 #include "drivers/linux/driver.h"
 #include "packages/search.h"
@@ -20,12 +21,21 @@ linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
   return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
 }
 
-docker::DockerSettings docker_settings_of(const Config& config, const std::string& data_dir) {
+docker::DockerSettings docker_settings_of(const Config& config, Foundation& foundation) {
   docker::DockerSettings settings;
-  settings.engine = docker::parse_engine_address(config.docker.host, config.docker.certificates);
-  settings.containers = {own_program("belljar-agent"), data_dir, config.docker.runtime};
+  settings.engine = std::move(foundation.engine);
+  settings.containers = {foundation.agent,
+                         foundation.data_dir,
+                         foundation.data_path,
+                         {foundation.own_user, foundation.own_group},
+                         config.docker.runtime};
   settings.warm = config.docker.warm;
   return settings;
+}
+
+// Those that this host has itself, whatever an engine has by that name.
+bool is_runtime(std::string_view image) {
+  return image == "node" || image.starts_with("node:");
 }
 
 std::string packages_path(const Foundation& foundation, const Config& config) {
@@ -53,15 +63,29 @@ Wiring::~Wiring() = default;
 
 std::unique_ptr<Driver> Wiring::make_driver(const asio::any_io_executor& executor,
                                             const Config& config) {
-  if (config.driver == DriverName::docker) {
-    auto driver = std::make_unique<docker::DockerDriver>(
-        executor, docker_settings_of(config, foundation_.data_dir));
-    using Pull = docker::ImagePolicy::Pull;
-    docker::ImagePolicy policy{config.docker.images,
-                               config.docker.pull ? Pull::missing : Pull::never};
-    engine_images_ = std::make_unique<docker::DockerImages>(*driver, std::move(policy));
-    return driver;
+  switch (config.driver) {
+    case DriverName::native: return make_native_driver(executor, config);
+    case DriverName::docker: return make_engine_driver(executor, config);
+    case DriverName::both: break;
   }
+  return std::make_unique<BothDrivers>(make_native_driver(executor, config),
+                                       make_engine_driver(executor, config));
+}
+
+std::unique_ptr<Driver> Wiring::make_engine_driver(const asio::any_io_executor& executor,
+                                                   const Config& config) {
+  auto driver =
+      std::make_unique<docker::DockerDriver>(executor, docker_settings_of(config, foundation_));
+  using Pull = docker::ImagePolicy::Pull;
+  docker::ImagePolicy policy{config.docker.images,
+                             config.docker.pull ? Pull::missing : Pull::never};
+  engine_images_ = std::make_unique<docker::DockerImages>(*driver, std::move(policy));
+  engine_ = driver.get();
+  return driver;
+}
+
+std::unique_ptr<Driver> Wiring::make_native_driver(const asio::any_io_executor& executor,
+                                                   const Config& config) {
   auto driver = std::make_unique<linux_driver::LinuxDriver>(
       executor, std::move(foundation_.launcher), ahead_of(config),
       foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir);
@@ -76,7 +100,7 @@ bool Wiring::is_alive() const {
 Task<> Wiring::check_host(std::vector<std::string> required) {
   // An engine that is not there is better told now than to the first caller. The launcher, which is
   // there, recovers by itself.
-  if (native_ == nullptr) co_await driver_->recover();
+  if (engine_ != nullptr) co_await engine_->recover();
   co_await require_features(*driver_, std::move(required));
 }
 
@@ -120,7 +144,8 @@ Task<std::vector<CopiesOfNode>> Wiring::copies(TryCopies when) {
 }
 
 Task<Image> Wiring::resolve(std::string name, std::function<void(std::string_view)> progress) {
-  if (engine_images_) return engine_images_->resolve(std::move(name), std::move(progress));
+  const bool is_engines = engine_ != nullptr && (native_ == nullptr || !is_runtime(name));
+  if (is_engines) return engine_images_->resolve(std::move(name), std::move(progress));
   return runtimes_.resolve(std::move(name), std::move(progress));
 }
 

@@ -16,8 +16,9 @@
 #include "tools/tools.h"
 
 namespace belljar::docker {
+class DockerDriver;
 class DockerImages;
-}
+}  // namespace belljar::docker
 namespace belljar::linux_driver {
 class LinuxDriver;
 }
@@ -91,15 +92,20 @@ class Wiring final : public tools::Images {
 
  private:
   std::unique_ptr<Driver> make_driver(const asio::any_io_executor& executor, const Config& config);
+  std::unique_ptr<Driver> make_engine_driver(const asio::any_io_executor& executor,
+                                             const Config& config);
+  std::unique_ptr<Driver> make_native_driver(const asio::any_io_executor& executor,
+                                             const Config& config);
   packages::PackageSets make_packages(const std::string& directory);
 
   asio::any_io_executor executor_;
   SystemClock clock_;
   Foundation foundation_;
   Limits limits_;                                        // of a sandbox, if a call does not say
-  linux_driver::LinuxDriver* native_ = nullptr;          // the driver, or null
-  std::unique_ptr<docker::DockerImages> engine_images_;  // null: sandboxes have runtimes_
-  std::unique_ptr<Driver> driver_;                       // sets these two
+  linux_driver::LinuxDriver* native_ = nullptr;          // the driver, or a part of it, or null
+  docker::DockerDriver* engine_ = nullptr;               // likewise
+  std::unique_ptr<docker::DockerImages> engine_images_;  // its, or null
+  std::unique_ptr<Driver> driver_;                       // sets these three
   network::Outside outside_;
   Sandboxes sandboxes_;
   runtime::Runtimes runtimes_;

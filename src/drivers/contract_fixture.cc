@@ -52,8 +52,10 @@ DriverUnderTest docker_driver() {
   const auto data = std::make_shared<TemporaryDirectory>("/var/tmp");
   subject.make = [data](const asio::any_io_executor& executor) -> std::unique_ptr<Driver> {
     docker::DockerSettings settings;
-    settings.engine = docker::parse_engine_address("unix://" + environment("BELLJAR_TEST_DOCKER"));
-    settings.containers = {own_program("belljar-agent"), data->path(), ""};
+    settings.engine = std::make_unique<docker::EngineHttp>(
+        docker::parse_engine_address("unix://" + environment("BELLJAR_TEST_DOCKER")));
+    settings.containers = {
+        own_program("belljar-agent"), data->path(), data->path(), {::geteuid(), ::getegid()}, ""};
     return std::make_unique<docker::DockerDriver>(executor, std::move(settings));
   };
   return subject;

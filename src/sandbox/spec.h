@@ -15,6 +15,9 @@ struct Image {
   // Directory on the host with bin/node, bin/npm and lib/node_modules, which the sandbox sees as
   // /usr/local. Empty: the Node of the host's /usr is used.
   std::string prefix;
+  // An engine's has all its files; the prefix is where it has Node.js.
+  enum class From { host, engine };
+  From from = From::host;
 };
 
 // Where the sandbox has the image's Node.js.

@@ -81,6 +81,10 @@ Policy read_network(const Arguments& arguments, const Settings& settings) {
   return wanted;
 }
 
+Policy network_for(const Image& image, const Policy& usual) {
+  return image.from == Image::From::engine ? Policy{} : usual;
+}
+
 void check_network_unchanged(const Arguments& arguments, const Lease& lease) {
   if (!arguments.has("network")) return;
   const std::string wanted = parse(arguments.string("network")).text();

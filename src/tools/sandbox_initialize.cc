@@ -64,13 +64,14 @@ class SandboxInitialize final : public BasicTool {
     const std::optional<uint16_t> port = read_port(arguments, "port");
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
-    const network::Policy network = read_network(arguments, context_.settings);
-    spec.network = network_of(network);
+    network::Policy network = read_network(arguments, context_.settings);
     if (context_.files != nullptr) spec.files = context_.files->handle;
     std::function<void(std::string_view)> tell = [&call](std::string_view text) {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
+    if (!sent.contains("network")) network = network_for(spec.image, network);
+    spec.network = network_of(network);
     const SandboxInfo made = co_await context_.sandboxes.create(call.owner(), std::move(spec));
     json::object isolation;
     {

@@ -47,9 +47,10 @@ delegate() {
   done
 }
 
-# write_wrapper MODE: a program that stands for belljar and starts it, or another command, as the user.
+# write_wrapper MODE [GROUP]: a program that stands for belljar and starts it, or another command, as the user, who is in that group besides.
 write_wrapper() {
-  local file=$stage/as-user
+  local file=$stage/as-user groups=--clear-groups
+  if [ -n "${2:-}" ]; then groups="--groups $2"; fi
   {
     echo '#!/bin/bash'
     # shellcheck disable=SC2016
@@ -71,9 +72,9 @@ write_wrapper() {
         echo "  mount -t tmpfs -o mode=1777,size=64k tmpfs /usr/src"
         echo "  echo $user:$ids:65536 | tee /etc/subuid >/etc/subgid"
         echo "  echo belljar-test:x:$user:$user::$stage/home:/bin/sh >>/etc/passwd"
-        echo "  exec setpriv --reuid $user --regid $user --clear-groups \"\$@\"' as-user \"\$@\""
+        echo "  exec setpriv --reuid $user --regid $user $groups \"\$@\"' as-user \"\$@\""
       else
-        echo "exec setpriv --reuid $user --regid $user --clear-groups \"\$@\""
+        echo "exec setpriv --reuid $user --regid $user $groups \"\$@\""
       fi
     fi
   } >"$file"

@@ -23,21 +23,34 @@ constexpr int kRemovals = 5;
 constexpr milliseconds kRemovalPause{200};
 
 // Who programs are: whoever runs belljar, so that it can read what they write; never root.
-constexpr uid_t kUser = 1000;
-uid_t own_user() {
-  return ::geteuid() != 0 ? ::geteuid() : kUser;
+Ids user_of_programs(const Ids& belljar) {
+  constexpr uid_t kUser = 1000;
+  return belljar.user != 0 ? belljar : Ids{kUser, kUser};
 }
 
 struct Files {
   std::string path;
-  uid_t uid = own_user();
-  gid_t gid = own_user();
+  Ids owner;
   uint64_t device = 0;
   uint64_t inode = 0;
 };
 
-Files look_at_files(const std::shared_ptr<const Fd>& handle) {
+// A belljar that gave up its rights is in a user namespace, where the only one whom it knows by the
+// host's number is itself.
+Ids owner_of(const struct stat& info, const Ids& belljar, const std::string& path) {
+  if (belljar.user == ::geteuid()) return {info.st_uid, info.st_gid};
+  if (info.st_uid != ::geteuid()) {
+    fail(Code::invalid,
+         "the files directory {} belongs to somebody else, whom programs in containers cannot be: "
+         "give it to the user who runs belljar",
+         path);
+  }
+  return belljar;
+}
+
+Files look_at_files(const std::shared_ptr<const Fd>& handle, const Ids& belljar) {
   Files files;
+  files.owner = user_of_programs(belljar);
   if (!handle) return files;
   struct stat info {};
   sys(::fstat(handle->get(), &info), "look at the files directory");
@@ -45,14 +58,13 @@ Files look_at_files(const std::shared_ptr<const Fd>& handle) {
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", handle->get())).string();
   files.device = info.st_dev;
   files.inode = info.st_ino;
-  if (info.st_uid == 0) {
+  files.owner = owner_of(info, belljar, files.path);
+  if (files.owner.user == 0) {
     fail(Code::invalid,
          "the files directory {} belongs to root, and programs in containers are never root: give "
          "it to an ordinary user (chown 1000:1000 {})",
          files.path, files.path);
   }
-  files.uid = info.st_uid;
-  files.gid = info.st_gid;
   return files;
 }
 
@@ -66,7 +78,7 @@ Containers::Containers(const asio::any_io_executor& executor, Engine& engine,
                        ContainerSettings settings)
     : engine_{engine},
       settings_{std::move(settings)},
-      directory_{settings_.data_directory},
+      directory_{settings_.data_directory, settings_.engine_directory},
       tasks_{executor} {}
 
 Containers::~Containers() = default;
@@ -76,9 +88,9 @@ void Containers::know_engine(const EngineVersion& version) {
   is_podman_ = version.product == "Podman";
   seccomp_ = seccomp_profile();
   if (!is_podman_) return;
-  const std::string path = directory_.path() + "/seccomp.json";
-  write_file_atomically(path, seccomp_);
-  seccomp_ = path;
+  constexpr const char* kName = "/seccomp.json";
+  write_file_atomically(directory_.path() + kName, seccomp_);
+  seccomp_ = directory_.engine_path() + kName;
 }
 
 Task<std::unique_ptr<Container>> Containers::make(SandboxSpec spec) {
@@ -106,12 +118,12 @@ std::map<std::string, std::string> Containers::labels() const {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   return {{"belljar.run", directory_.run()},
           {"belljar.data", directory_.data_label()},
-          {"belljar.owner", std::to_string(::geteuid())},
+          {"belljar.owner", std::to_string(settings_.belljar.user)},
           {"belljar.created", std::to_string(seconds)}};
 }
 
 Task<> Containers::create(Container& container, const SandboxSpec& spec) {
-  const Files files = look_at_files(spec.files);
+  const Files files = look_at_files(spec.files, settings_.belljar);
   const auto image = co_await engine_.inspect_image(spec.image.name);
   if (!image) fail(Code::not_found, "the engine does not have the image \"{}\"", spec.image.name);
   ContainerWishes wishes;
@@ -119,12 +131,12 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   wishes.volumes = image->volumes;
   wishes.runtime = settings_.runtime;
   wishes.agent_program = settings_.agent_program;
-  wishes.host_directory = container.place.path();
+  wishes.host_directory = container.place.engine_path();
   wishes.files = files.path;
   wishes.seccomp = seccomp_;
   wishes.for_podman = is_podman_;
-  wishes.uid = files.uid;
-  wishes.gid = files.gid;
+  wishes.uid = files.owner.user;
+  wishes.gid = files.owner.group;
   wishes.limits = spec.limits;
   wishes.labels = labels();
   AgentListener listener{co_await asio::this_coro::executor, container.place.handle()};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -21,11 +23,19 @@ struct Container {
   std::shared_ptr<AgentClient> agent = nullptr;
 };
 
-// What the operator says about containers.
+// A user and a group, by the numbers that the host has for them.
+struct Ids {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
+// What the operator says about containers, and what containers must know of belljar.
 struct ContainerSettings {
-  std::string agent_program;   // its path on the host
-  std::string data_directory;  // the same; files that containers see are kept beneath it
-  std::string runtime;         // the OCI runtime; "": the engine's own choice
+  std::string agent_program;     // its path on the host
+  std::string data_directory;    // files that containers see are kept beneath it
+  std::string engine_directory;  // the same, as the engine calls it
+  Ids belljar;                   // who it is
+  std::string runtime;           // the OCI runtime; "": the engine's own choice
 };
 
 // Makes and removes the containers of this process. Each has a name of this run before it exists,

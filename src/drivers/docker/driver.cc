@@ -42,8 +42,10 @@ Task<Capabilities> DockerDriver::probe() {
 Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
   if (spec.network != Network::none) {
     fail(Code::invalid,
-         "the docker driver has no network but that of a sandbox of its own: it cannot enforce "
-         "rules of what may be reached; use the native driver for programs that need a network");
+         "programs in containers of an engine have no network, because an engine cannot enforce "
+         "which part of it they reach: ask for network \"none\", or for a node:* image of the "
+         "native "
+         "driver");
   }
   co_await get_ready();
   if (isolation_->grade == Isolation::Grade::refused) {

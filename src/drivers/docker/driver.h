@@ -13,7 +13,7 @@
 namespace belljar::docker {
 
 struct DockerSettings {
-  EngineAddress engine;
+  std::unique_ptr<EngineHttp> engine;
   ContainerSettings containers;
   size_t warm = 0;  // containers of each kind in use that are made ahead
 };

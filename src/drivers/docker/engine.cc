@@ -61,7 +61,7 @@ void check_warnings(const json::object& answer) {
 
 }  // namespace
 
-Engine::Engine(EngineAddress address) : http_{std::move(address)} {}
+Engine::Engine(std::unique_ptr<EngineHttp> http) : http_{std::move(http)} {}
 
 std::string Engine::versioned(std::string_view target) const {
   if (api_.empty()) fail(Code::internal, "Engine::connect() comes first");
@@ -71,7 +71,7 @@ std::string Engine::versioned(std::string_view target) const {
 Task<json::object> Engine::get(std::string target, std::string what) {
   EngineRequest request;
   request.target = versioned(target);
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   if (answer.status != 200) refuse(answer, what);
   co_return parse_object(answer.body);
 }
@@ -79,10 +79,10 @@ Task<json::object> Engine::get(std::string target, std::string what) {
 Task<EngineVersion> Engine::connect() {
   EngineRequest request;
   request.target = "/version";
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   if (answer.status != 200)
     fail(Code::unavailable, "what answers at {} is no container engine (status {} for /version)",
-         to_string(http_.address()), answer.status);
+         to_string(http_->address()), answer.status);
   EngineVersion version = read_version(parse_object(answer.body));
   api_ = version.api;
   co_return version;
@@ -96,7 +96,7 @@ Task<std::optional<ImageDetails>> Engine::inspect_image(std::string reference) {
   if (!is_digest(reference)) check_image(reference);
   EngineRequest request;
   request.target = versioned("/images/" + segment(reference) + "/json");
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   if (answer.status == 404) co_return std::nullopt;
   if (answer.status != 200) refuse(answer, "inspect the image " + reference);
   co_return read_image(parse_object(answer.body));
@@ -123,7 +123,7 @@ Task<> Engine::pull(std::string reference, PullLimits limits,
     progress(text);
     last = std::move(text);
   };
-  const EngineAnswer answer = co_await http_.ask(std::move(request), std::move(sink));
+  const EngineAnswer answer = co_await http_->ask(std::move(request), std::move(sink));
   if (answer.status != 200) refuse(answer, "pull the image " + reference);
   pulled.feed_end();
   const auto details = co_await inspect_image(reference);
@@ -139,7 +139,7 @@ Task<> Engine::forget_image(std::string reference) {
   EngineRequest request;
   request.method = "DELETE";
   request.target = versioned("/images/" + segment(reference));
-  co_await http_.ask(std::move(request));  // one that somebody uses stays, and that is right
+  co_await http_->ask(std::move(request));  // one that somebody uses stays, and that is right
 }
 
 Task<std::string> Engine::create(std::string name, json::object spec) {
@@ -147,7 +147,7 @@ Task<std::string> Engine::create(std::string name, json::object spec) {
   request.method = "POST";
   request.target = versioned("/containers/create?name=" + check_container(name));
   request.body = json::serialize(spec);
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   if (answer.status != 201) refuse(answer, "make a container");
   const json::object created = parse_object(answer.body);
   const json::string* const text = find_string(created, "Id");
@@ -168,7 +168,7 @@ Task<> Engine::start(std::string id) {
   EngineRequest request;
   request.method = "POST";
   request.target = versioned("/containers/" + check_container(id) + "/start");
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   constexpr int kRunsAlready = 304;
   if (answer.status != 204 && answer.status != kRunsAlready) refuse(answer, "start a container");
 }
@@ -188,7 +188,7 @@ Task<std::vector<ContainerSummary>> Engine::list(std::string label) {
   filters["label"] = std::move(labels);
   EngineRequest request;
   request.target = versioned("/containers/json?all=1&filters=" + segment(json::serialize(filters)));
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   if (answer.status != 200) refuse(answer, "list containers");
   const json::value value = parse_answer(answer.body);
   if (!value.is_array()) fail(Code::unavailable, "the container engine did not answer a list");
@@ -199,7 +199,7 @@ Task<> Engine::remove(std::string id) {
   EngineRequest request;
   request.method = "DELETE";
   request.target = versioned("/containers/" + check_container(id) + "?force=1&v=1");
-  const EngineAnswer answer = co_await http_.ask(std::move(request));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
   // Gone, or being removed by somebody else.
   constexpr int kGone = 404;
   constexpr int kGoing = 409;

@@ -30,7 +30,9 @@ namespace belljar::docker {
 // it should, Error{unavailable}.
 class Engine {
  public:
-  explicit Engine(EngineAddress address);
+  explicit Engine(std::unique_ptr<EngineHttp> http);
+  explicit Engine(EngineAddress address)
+      : Engine{std::make_unique<EngineHttp>(std::move(address))} {}
 
   // Agrees on a version of the API, and says who is there. Error{unavailable} in one sentence that
   // says what to start or which version to install.
@@ -68,7 +70,7 @@ class Engine {
   Task<json::object> get(std::string target, std::string what);
   Task<> forget_image(std::string reference);
 
-  EngineHttp http_;
+  std::unique_ptr<EngineHttp> http_;
   std::string api_;  // "1.41"
 };
 

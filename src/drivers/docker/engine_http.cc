@@ -96,8 +96,10 @@ std::string segment(std::string_view text) {
   return encoded;
 }
 
-EngineHttp::EngineHttp(EngineAddress address) : address_{std::move(address)} {
+EngineHttp::EngineHttp(EngineAddress address, Dial dial) : address_{std::move(address)} {
   if (address_.url && address_.url->is_tls()) tls_ = read_certificates(address_.cert_path);
+  if (!address_.url && dial == Dial::by_process)
+    dialer_ = std::make_unique<EngineDialer>(address_.socket);
 }
 
 EngineHttp::~EngineHttp() = default;
@@ -122,8 +124,15 @@ Task<std::unique_ptr<net::Stream>> EngineHttp::connect_tcp() {
   }
 }
 
+Task<std::unique_ptr<net::Stream>> EngineHttp::connect_by_process() {
+  EngineDialer::Dialed dialed = co_await dialer_->dial();
+  if (dialed.error != 0) fail_to_connect(dialed.error, address_);
+  co_return net::plain_stream(co_await asio::this_coro::executor, std::move(dialed.connection));
+}
+
 Task<std::unique_ptr<net::Stream>> EngineHttp::connect() {
   if (address_.url) co_return co_await connect_tcp();
+  if (dialer_) co_return co_await connect_by_process();
   try {
     co_return co_await net::open_unix_connection(address_.socket);
   } catch (const system_error& fault) {

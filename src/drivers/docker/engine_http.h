@@ -8,6 +8,7 @@
 
 #include "base/task.h"
 #include "drivers/docker/engine_address.h"
+#include "drivers/docker/engine_dialer.h"
 #include "net/stream.h"
 
 namespace boost::asio::ssl {
@@ -32,6 +33,9 @@ struct EngineAnswer {
 // Receives the body of a 2xx answer piece by piece. What it throws ends the request.
 using EngineSink = std::function<void(std::string_view piece)>;
 
+// Who connects to the engine's unix socket. By a process: belljar is going to lose the right to.
+enum class Dial { by_itself, by_process };
+
 // Speaks HTTP/1.1 with an engine, one connection per request. Belongs to the loop; any number of
 // requests may run at once, and each must have ended before it is destroyed. Every status is an
 // answer. What kept us from getting one throws Error{unavailable} that says what to start or to
@@ -39,8 +43,9 @@ using EngineSink = std::function<void(std::string_view piece)>;
 // they can.
 class EngineHttp {
  public:
-  // Reads certificates, if the address has any, and throws Error{invalid} that names a bad one.
-  explicit EngineHttp(EngineAddress address);
+  // Does what needs the rights of the start. Reads certificates, if the address has any, and throws
+  // Error{invalid} that names a bad one.
+  explicit EngineHttp(EngineAddress address, Dial dial = Dial::by_itself);
   ~EngineHttp();
 
   const EngineAddress& address() const { return address_; }
@@ -51,10 +56,12 @@ class EngineHttp {
  private:
   Task<std::unique_ptr<net::Stream>> connect();
   Task<std::unique_ptr<net::Stream>> connect_tcp();
+  Task<std::unique_ptr<net::Stream>> connect_by_process();
   Task<EngineAnswer> exchange(const EngineRequest& request, const EngineSink& sink);
 
   EngineAddress address_;
   std::shared_ptr<asio::ssl::context> tls_;
+  std::unique_ptr<EngineDialer> dialer_;  // null: we connect ourselves
 };
 
 // `text` as one segment of a path or one value of a query: all but letters, digits, '-', '.', '_'

@@ -54,13 +54,14 @@ Task<Image> DockerImages::resolve(std::string name,
     fail(
         Code::not_found,
         "the engine does not have the image \"{}\": pull it there (docker pull {}), or let belljar "
-        "do so (docker-pull = missing)",
+        "do so (setting docker-pull)",
         name, name);
   }
   Image image;
   image.node_version = co_await node_version(name, *details);
   image.name = std::move(name);
   image.prefix = "/usr/local";
+  image.from = Image::From::engine;
   co_return image;
 }
 
@@ -70,7 +71,7 @@ Task<std::string> DockerImages::node_version(std::string name, const ImageDetail
   std::string version = version_in(details.env);
   if (!is_version(version)) {
     SandboxSpec spec;
-    spec.image = {name, "", "/usr/local"};
+    spec.image = {name, "", "/usr/local", Image::From::engine};
     const auto sandbox = co_await driver_.create(std::move(spec));
     Command command;
     command.argv = {node_path({name, "", "/usr/local"}), "-p", "process.versions.node"};

@@ -52,10 +52,11 @@ RunDirectory::Place::~Place() {
   if (handle_) remove_tree(path_);
 }
 
-RunDirectory::RunDirectory(const std::string& data_directory)
+RunDirectory::RunDirectory(const std::string& data_directory, const std::string& engine_directory)
     : root_{data_directory + "/docker"},
+      engine_root_{engine_directory + "/docker"},
       run_{random_hex(kBytes)},
-      data_label_{short_hash(data_directory)} {
+      data_label_{short_hash(engine_directory)} {
   make_directories(root_, 0700);
   const Fd all = lock_all(root_);
   sys(::mkdir((root_ + "/" + run_).c_str(), 0700), "make {}/{}", root_, run_);
@@ -68,10 +69,11 @@ RunDirectory::~RunDirectory() {
 }
 
 RunDirectory::Place RunDirectory::make_place() {
-  const std::string path = fmt::format("{}/{}/{}", root_, run_, next_++);
+  const uint64_t number = next_++;
+  const std::string path = fmt::format("{}/{}", this->path(), number);
   sys(::mkdir(path.c_str(), 0755), "make {}", path);
   sys(::chmod(path.c_str(), 0755), "open {} to its container", path);
-  return {path, open_directory(path)};
+  return {path, fmt::format("{}/{}", engine_path(), number), open_directory(path)};
 }
 
 bool RunDirectory::is_alive(const std::string& run) const {

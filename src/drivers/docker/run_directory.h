@@ -17,26 +17,36 @@ class RunDirectory {
   // A sandbox's own directory, removed with this object. Blocks then.
   class Place {
    public:
-    Place(std::string path, Fd handle) : path_{std::move(path)}, handle_{std::move(handle)} {}
+    Place(std::string path, std::string engine_path, Fd handle)
+        : path_{std::move(path)},
+          engine_path_{std::move(engine_path)},
+          handle_{std::move(handle)} {}
     Place(Place&& other) noexcept = default;
     Place& operator=(Place&&) = delete;
     ~Place();
 
     const std::string& path() const { return path_; }
+    const std::string& engine_path() const { return engine_path_; }  // what the engine calls it
     int handle() const { return handle_.get(); }
 
    private:
     std::string path_;
+    std::string engine_path_;
     Fd handle_;
   };
 
-  explicit RunDirectory(const std::string& data_directory);
+  // `engine_directory` is what the engine calls the data directory, if belljar has another path to
+  // it.
+  RunDirectory(const std::string& data_directory, const std::string& engine_directory);
+  explicit RunDirectory(const std::string& data_directory)
+      : RunDirectory{data_directory, data_directory} {}
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   // DATA/docker/RUN: for what belongs to no single sandbox.
   std::string path() const { return root_ + "/" + run_; }
+  std::string engine_path() const { return engine_root_ + "/" + run_; }
 
   // Of this process; goes into the labels of its containers.
   const std::string& run() const { return run_; }
@@ -54,6 +64,7 @@ class RunDirectory {
 
  private:
   std::string root_;  // DATA/docker
+  std::string engine_root_;
   std::string run_;
   std::string data_label_;
   Fd lock_;
