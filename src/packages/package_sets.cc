@@ -25,10 +25,11 @@ int64_t seconds_since_1970(Clock::WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-LayerTarget target_of(const std::string& node_version) {
+LayerTarget target_of(const WantedSet& wanted) {
   LayerTarget target;
   target.platform = Platform::of_this_machine();
-  const std::string_view text{node_version};
+  target.platform.libc = wanted.libc;
+  const std::string_view text{wanted.node_version};
   std::from_chars(text.data(), text.data() + text.size(), target.node_major);
   return target;
 }
@@ -102,11 +103,12 @@ std::string PackageSets::key_of_set(const WantedSet& wanted, const LayerTarget& 
     hash.add(fmt::format("\n{}\n{}", rules_.min_age.count(), fmt::join(rules_.denied, ",")));
   }
   if (!scripts.empty()) hash.add(fmt::format("\nscripts {}", fmt::join(scripts, ",")));
+  if (!scripts.empty() && !wanted.image.empty()) hash.add("\nimage " + wanted.image);
   return hash.finish();
 }
 
 Task<FoundSet> PackageSets::get(WantedSet wanted, Npm npm, InstallProgress progress) {
-  const LayerTarget target = target_of(wanted.node_version);
+  const LayerTarget target = target_of(wanted);
   if (wanted.lockfile) check_denied(*wanted.lockfile);
   const std::string key = key_of_set(wanted, target);
   const int64_t oldest = wanted.lockfile || rules_.offline

@@ -18,6 +18,9 @@ struct WantedSet {
   std::vector<Dependency> dependencies;
   std::shared_ptr<const Lockfile> lockfile;  // exactly these packages instead; null: as of now
   std::string node_version;                  // "24.21.0"
+  std::string libc = "glibc";                // or "musl"
+  // Whose files install scripts find: what they build is for the same image only. "": this host's.
+  std::string image = "";
 };
 
 struct FoundSet {

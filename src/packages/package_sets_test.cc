@@ -68,6 +68,9 @@ class PackageSetsTest : public testing::Test {
   }
   static Task<FoundSet> get(PackageSets& sets, std::string name = "x") {
     WantedSet wanted{{{std::move(name), "1"}}, nullptr, "24.1.0"};
+    return get(sets, std::move(wanted));
+  }
+  static Task<FoundSet> get(PackageSets& sets, WantedSet wanted) {
     PackageSets::Npm npm{no_npm, nullptr};
     InstallProgress silent;
     co_return co_await sets.get(std::move(wanted), std::move(npm), std::move(silent));
@@ -110,6 +113,22 @@ TEST_F(PackageSetsTest, OfAnotherRegistryAreOthers) {
   host_.environment["npm_config_@scope:registry"] = "http://127.0.0.1:9/";
   with_sets(check);
   rules_.denied = {"y"};
+  with_sets(check);
+}
+
+TEST_F(PackageSetsTest, OfAnotherCLibraryAreOthers) {
+  const auto check = [](PackageSets& sets) -> Task<> {
+    const FoundSet usual = co_await get(sets);
+    WantedSet other{{{"x", "1"}}, nullptr, "24.1.0"};
+    other.libc = "musl";
+    const FoundSet musl = co_await get(sets, std::move(other));
+    EXPECT_FALSE(musl.cached);
+    EXPECT_EQ(musl.layer->info->target.platform.libc, "musl");
+    WantedSet image{{{"x", "1"}}, nullptr, "24.1.0"};
+    image.image = "sha256:1";
+    const FoundSet shared = co_await get(sets, std::move(image));
+    EXPECT_TRUE(shared.cached) << "no script was run: nothing in it is an image's";
+  };
   with_sets(check);
 }
 

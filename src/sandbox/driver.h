@@ -30,6 +30,8 @@ class Process {
   virtual void kill(Outcome::Kind why) = 0;
 };
 
+enum class CLibrary { glibc, musl };
+
 // node_modules of the host (handles, O_PATH): one, or two of which the second shows wherever the
 // first has nothing. Both must have the same owner.
 using PackageDirectories = std::shared_ptr<const std::vector<Fd>>;
@@ -61,6 +63,10 @@ class Sandbox {
 
   // What stands between its programs and the host.
   virtual const Isolation& isolation() const = 0;
+
+  // That of its Node.js; native parts of packages must be for the same. The runtimes of this host
+  // are for glibc.
+  virtual CLibrary c_library() const { return CLibrary::glibc; }
 
   // A TCP connection to a port inside, as a stream socket that does not block. Error{unavailable}
   // if nothing accepts there.

@@ -27,8 +27,10 @@ constexpr milliseconds kRemoveTimeout{10'000};
 }
 
 Task<FoundSet> find_packages(const InstallContext& context, InstallRequest request,
-                             SandboxSpec spec) {
+                             SandboxSpec spec, CLibrary library) {
   WantedSet wanted{request.dependencies, request.lockfile, spec.image.node_version};
+  if (library == CLibrary::musl) wanted.libc = "musl";
+  if (spec.image.from == Image::From::engine) wanted.image = spec.image.name;
   const NpmContext npm{context.sandboxes, context.registry, context.clock,  context.downloads,
                        request.owner,     std::move(spec),  request.timeout};
   std::string last_message;
@@ -76,7 +78,8 @@ Task<InstallReport> install_dependencies(const InstallContext& context, InstallR
   using namespace asio::experimental::awaitable_operators;
   const auto begin = context.clock.now();
   SandboxSpec spec = target.spec();
-  auto find = settle(find_packages(context, std::move(request), std::move(spec)));
+  const CLibrary library = target.sandbox().c_library();
+  auto find = settle(find_packages(context, std::move(request), std::move(spec), library));
   auto ended = co_await (std::move(find) || target.stopped());
   if (const auto* reason = std::get_if<1>(&ended)) fail(Code::unavailable, "{}", *reason);
   Settled<FoundSet>& found = std::get<0>(ended);

@@ -81,10 +81,11 @@ std::optional<AgentHello> parse_hello(std::string_view bytes, std::span<Fd> fds)
   const size_t length = ::strnlen(message->node, sizeof message->node);
   const std::string_view node{message->node, length};
   if (length == sizeof message->node || !is_node_path(node)) return std::nullopt;
-  if (!is_directory_handle(fds[0].get())) return std::nullopt;
+  if (message->is_musl > 1 || !is_directory_handle(fds[0].get())) return std::nullopt;
   AgentHello hello;
   hello.workspace = std::move(fds[0]);
   hello.node = node;
+  hello.c_library = message->is_musl == 1 ? CLibrary::musl : CLibrary::glibc;
   hello.files_device = message->files_device;
   hello.files_inode = message->files_inode;
   return hello;

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "drivers/docker/agent/protocol.h"
 #include "sandbox/command.h"
+#include "sandbox/driver.h"
 #include "sandbox/running_program.h"
 
 // What passes between belljar and an agent, made and examined without any state. All that comes
@@ -19,6 +20,7 @@ namespace belljar::docker {
 struct AgentHello {
   Fd workspace;      // a directory, O_PATH
   std::string node;  // its path in the image; "": the image has none
+  CLibrary c_library = CLibrary::glibc;
   uint64_t files_device = 0;
   uint64_t files_inode = 0;
   int pid = 0;  // of the agent, as this host numbers it

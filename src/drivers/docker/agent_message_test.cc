@@ -33,6 +33,7 @@ std::string_view bytes_of(const Message& message) {
 Hello right_hello() {
   Hello hello{};
   hello.version = agent::kVersion;
+  hello.is_musl = 1;
   hello.files_inode = 7;
   std::strncpy(hello.node, "/usr/bin/node", sizeof hello.node - 1);
   return hello;
@@ -57,6 +58,7 @@ TEST(AgentHello, IsReadWithItsDirectory) {
   EXPECT_TRUE(parsed->workspace);
   EXPECT_EQ(parsed->node, "/usr/bin/node");
   EXPECT_EQ(parsed->files_inode, 7u);
+  EXPECT_EQ(parsed->c_library, CLibrary::musl);
 }
 
 TEST(AgentHello, IsRefusedUnlessItIsExactlyThat) {
@@ -66,6 +68,9 @@ TEST(AgentHello, IsRefusedUnlessItIsExactlyThat) {
   EXPECT_FALSE(parse_hello(bytes_of(hello), two));
   EXPECT_FALSE(parse_hello(bytes_of(hello).substr(1), std::span{two}.first(1)));
   hello.version = agent::kVersion + 1;
+  EXPECT_FALSE(is_accepted(hello));
+  hello = right_hello();
+  hello.is_musl = 2;
   EXPECT_FALSE(is_accepted(hello));
 }
 

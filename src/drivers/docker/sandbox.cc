@@ -34,7 +34,10 @@ void remove_packages(const std::string& place, uint32_t number) {
 
 DockerSandbox::DockerSandbox(Containers& containers, std::unique_ptr<Container> container,
                              std::shared_ptr<const Isolation> isolation)
-    : containers_{containers}, container_{std::move(container)}, isolation_{std::move(isolation)} {}
+    : containers_{containers},
+      container_{std::move(container)},
+      isolation_{std::move(isolation)},
+      c_library_{container_->agent->hello().c_library} {}
 
 DockerSandbox::~DockerSandbox() {
   *stopped_ = true;

@@ -18,6 +18,7 @@ class DockerSandbox final : public Sandbox {
   int workspace() const override;
   Task<> mount_packages(PackageDirectories directories) override;
   const Isolation& isolation() const override { return *isolation_; }
+  CLibrary c_library() const override { return c_library_; }
   Task<Fd> connect(uint16_t port) override;
   Task<Fd> listen() override;
   Gate take_gate() override { return {}; }
@@ -29,6 +30,7 @@ class DockerSandbox final : public Sandbox {
   Containers& containers_;
   std::unique_ptr<Container> container_;  // null: stopped
   std::shared_ptr<const Isolation> isolation_;
+  CLibrary c_library_;
   std::shared_ptr<bool> stopped_ = std::make_shared<bool>(false);
   uint64_t next_program_ = 1;
   uint32_t packages_ = 0;  // how often some were mounted

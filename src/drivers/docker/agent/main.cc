@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "drivers/docker/agent/agent.h"
+#include "drivers/docker/agent/c_library.h"
 #include "drivers/docker/agent/packet.h"
 #include "drivers/docker/agent/posture.h"
 #include "drivers/docker/agent/sockets.h"
@@ -82,6 +83,7 @@ bool say_hello(int socket, int workspace, const std::string& node) {
   Hello hello{};
   hello.version = kVersion;
   std::strncpy(hello.node, node.c_str(), sizeof hello.node - 1);
+  hello.is_musl = is_for_musl(node.c_str()) ? 1 : 0;
   struct stat files {};
   if (::fstatat(workspace, "files", &files, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(files.st_mode)) {
     hello.files_device = files.st_dev;

@@ -37,7 +37,7 @@ enum ExitStatus : int {
 // The first message, from the agent. fds: the workspace, O_PATH.
 struct Hello {
   uint32_t version;
-  uint32_t reserved;
+  uint32_t is_musl;       // 1 if that is the C library of its node
   uint64_t files_device;  // of <workspace>/files; both 0 if there is no such directory
   uint64_t files_inode;
   char node[256];  // where the image has node, by its PATH; ends with NUL; "" if it has none
