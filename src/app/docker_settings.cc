@@ -57,7 +57,7 @@ std::vector<Setting> docker_settings() {
                       "for an engine at a tcp:// address that speaks TLS",
                       [](Config& c) -> std::string& { return c.docker.certificates; }));
   rows.push_back(text("docker-runtime", Variables{"BELLJAR_DOCKER_RUNTIME"},
-                      "a name such as runsc, kata or crun",
+                      "a name such as crun",
                       "the OCI runtime of containers; without it, the engine's own choice",
                       [](Config& c) -> std::string& { return c.docker.runtime; }));
   rows.push_back(images());

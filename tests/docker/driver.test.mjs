@@ -108,6 +108,10 @@ describe('images', () => {
   });
 
   // Podman's API takes any, and ignores it.
+  if (!isPodman) test('the OCI runtime is the operator\'s choice, and results say it', async () => {
+    const chosen = await cli(['run', '--json', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'second' } });
+    assert.match(JSON.parse(chosen.stdout).isolation.boundary, /, second$/);
+  });
   if (!isPodman) test('an OCI runtime that the engine does not have is refused', async () => {
     const refused = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'runsc-of-nobody' } });
     assert.match(refused.stderr, /has no runtime .runsc-of-nobody.: .*choose one of .*runc/);

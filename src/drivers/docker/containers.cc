@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/posix.h"
+#include "drivers/docker/agent/protocol.h"
 #include "drivers/docker/agent_listener.h"
 #include "drivers/docker/container_spec.h"
 #include "drivers/docker/seccomp_profile.h"
@@ -153,6 +154,21 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   }
 }
 
+namespace {
+
+std::string advice_about_end(int status, const std::string& runtime) {
+  if (!runtime.empty()) {
+    return fmt::format(
+        "the runtime {} must run containers on this host's kernel: with one of its own, as gVisor "
+        "and Kata have, the program can neither be confined by belljar nor share sockets with it",
+        runtime);
+  }
+  if (status == agent::kNotSetUp) return "it was not confined as it was asked to be";
+  return "the engine must run on this host, and the image be one for its processor";
+}
+
+}  // namespace
+
 // A container whose program cannot even start never connects.
 Task<> Containers::wait_for_agent(Container& container, AgentListener& listener) {
   for (;;) {
@@ -163,12 +179,10 @@ Task<> Containers::wait_for_agent(Container& container, AgentListener& listener)
     }
     const ContainerState state = co_await engine_.inspect(container.name);
     if (state.running) continue;
-    fail(
-        Code::unavailable,
-        "the container ended before belljar's program in it could answer (status {}{}{}); status 4 "
-        "means that it was not confined as it was asked to be; otherwise the engine must run on "
-        "this host, and the image be one for its processor",
-        state.exit_code, state.error.empty() ? "" : ": ", state.error);
+    fail(Code::unavailable,
+         "the container ended before belljar's program in it could answer (status {}{}{}); {}",
+         state.exit_code, state.error.empty() ? "" : ": ", state.error,
+         advice_about_end(state.exit_code, settings_.runtime));
   }
 }
 

@@ -68,7 +68,7 @@ export class Docker {
     const tls = ['--tlsverify', '--tlscacert', `${this.certificates}/ca.pem`, '--tlscert', `${this.certificates}/server.pem`, '--tlskey', `${this.certificates}/server-key.pem`];
     // Without a bridge and iptables: nothing of the host's network is touched.
     const command = ['dockerd', '--host', `unix://${this.socket}`, '--data-root', `${this.directory}/data`, '--exec-root', `${this.directory}/exec`,
-      '--pidfile', `${this.directory}/docker.pid`, '--bridge=none', '--iptables=false', '--ip6tables=false',
+      '--pidfile', `${this.directory}/docker.pid`, '--bridge=none', '--iptables=false', '--ip6tables=false', '--add-runtime', 'second=runc',
       '--host', this.address, ...tls, ...flags];
     this.daemon = new Daemon(`${this.directory}/docker.log`, command);
     await this.daemon.ready('dockerd', answers(this.socket));
