@@ -61,6 +61,10 @@ std::vector<Setting> docker_settings() {
   rows.push_back(yes_or_no("docker-pull", Variables{"BELLJAR_DOCKER_PULL"},
                            "images that the engine does not have are pulled",
                            [](Config& c) -> bool& { return c.docker.pull; }));
+  rows.push_back(text("docker-config", Variables{"BELLJAR_DOCKER_CONFIG"},
+                      "a file such as /root/.docker/config.json",
+                      "logins to registries that images are pulled with; without it, none",
+                      [](Config& c) -> std::string& { return c.docker.config_file; }));
   rows.push_back(count(
       "docker-warm", Variables{"BELLJAR_DOCKER_WARM"},
       "containers kept ready for the next call, of each kind in use", 0, 64, "",

@@ -40,6 +40,7 @@ Foundation start(const Config& config) {
   foundation.data_dir = config.data_dir;
   foundation.registry =
       std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());
+  foundation.registry_credentials = docker::read_registry_credentials(config.docker.config_file);
   return foundation;
 }
 

@@ -20,11 +20,12 @@ linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
   return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
 }
 
-docker::DockerSettings docker_settings_of(const Config& config, const std::string& data_dir) {
+docker::DockerSettings docker_settings_of(const Config& config, const Foundation& foundation) {
   docker::DockerSettings settings;
   settings.engine = docker::parse_engine_address(config.docker.host, config.docker.certificates);
-  settings.containers = {own_program("belljar-agent"), data_dir, config.docker.runtime};
+  settings.containers = {own_program("belljar-agent"), foundation.data_dir, config.docker.runtime};
   settings.warm = config.docker.warm;
+  settings.registry_credentials = foundation.registry_credentials;
   return settings;
 }
 
@@ -54,8 +55,8 @@ Wiring::~Wiring() = default;
 std::unique_ptr<Driver> Wiring::make_driver(const asio::any_io_executor& executor,
                                             const Config& config) {
   if (config.driver == DriverName::docker) {
-    auto driver = std::make_unique<docker::DockerDriver>(
-        executor, docker_settings_of(config, foundation_.data_dir));
+    auto driver =
+        std::make_unique<docker::DockerDriver>(executor, docker_settings_of(config, foundation_));
     using Pull = docker::ImagePolicy::Pull;
     docker::ImagePolicy policy{config.docker.images,
                                config.docker.pull ? Pull::missing : Pull::never};
