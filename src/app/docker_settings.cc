@@ -56,14 +56,17 @@ std::vector<Setting> docker_settings() {
                       "a directory with ca.pem, cert.pem and key.pem",
                       "for an engine at a tcp:// address that speaks TLS",
                       [](Config& c) -> std::string& { return c.docker.certificates; }));
-  rows.push_back(text("docker-runtime", Variables{"BELLJAR_DOCKER_RUNTIME"},
-                      "a name such as crun",
+  rows.push_back(text("docker-runtime", Variables{"BELLJAR_DOCKER_RUNTIME"}, "a name such as crun",
                       "the OCI runtime of containers; without it, the engine's own choice",
                       [](Config& c) -> std::string& { return c.docker.runtime; }));
   rows.push_back(images());
   rows.push_back(yes_or_no("docker-pull", Variables{"BELLJAR_DOCKER_PULL"},
                            "images that the engine does not have are pulled",
                            [](Config& c) -> bool& { return c.docker.pull; }));
+  rows.push_back(text("docker-config", Variables{"BELLJAR_DOCKER_CONFIG"},
+                      "a file such as /root/.docker/config.json",
+                      "logins to registries that images are pulled with; without it, none",
+                      [](Config& c) -> std::string& { return c.docker.config_file; }));
   rows.push_back(count(
       "docker-warm", Variables{"BELLJAR_DOCKER_WARM"},
       "containers kept ready for the next call, of each kind in use", 0, 64, "",

@@ -13,6 +13,7 @@ struct DockerConfig {
   std::string host;          // "": DOCKER_HOST is not set, the usual socket
   std::string certificates;  // directory of ca.pem, cert.pem and key.pem; "": no TLS
   std::string runtime;       // "": the engine's own
+  std::string config_file;   // of a Docker client, with logins to registries; "": none
   std::vector<std::string> images = {"node:*"};
   bool pull = false;
   size_t warm = 2;

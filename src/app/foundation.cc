@@ -52,6 +52,7 @@ Foundation start(const Config& config) {
   foundation.data_path = std::filesystem::absolute(config.data_dir).string();
   foundation.registry =
       std::make_unique<packages::Registry>(packages::Surroundings::of_this_process());
+  foundation.registry_credentials = docker::read_registry_credentials(config.docker.config_file);
   return foundation;
 }
 

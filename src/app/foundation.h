@@ -8,6 +8,7 @@
 #include "app/config.h"
 #include "app/server_sockets.h"
 #include "drivers/docker/engine_http.h"
+#include "drivers/docker/registry_credentials.h"
 #include "drivers/linux/launcher_process.h"
 #include "network/secrets.h"
 #include "packages/registry.h"
@@ -16,7 +17,7 @@
 namespace belljar::app {
 
 // All that needs the rights with which belljar was started: the launcher, the operator's
-// directories, secrets, npm's configuration, the socket of `belljar list`.
+// directories, secrets, npm's configuration, logins to registries, the socket of `belljar list`.
 struct Foundation {
   linux_driver::LauncherProcess launcher;
   std::unique_ptr<docker::EngineHttp> engine;  // null: this host's kernel makes all sandboxes
@@ -29,8 +30,9 @@ struct Foundation {
   std::unique_ptr<tools::FilesDirectory> files;  // null: none is configured
   std::map<std::string, std::unique_ptr<tools::FilesDirectory>> files_of_owners;  // by name
   std::unique_ptr<packages::Registry> registry;
-  std::unique_ptr<network::Secrets> secrets;  // null: there are none
-  std::unique_ptr<OwnSocket> socket;          // null: not asked for, or it could not be made
+  std::unique_ptr<network::Secrets> secrets;                                // null: there are none
+  std::shared_ptr<const docker::RegistryCredentials> registry_credentials;  // null: there are none
+  std::unique_ptr<OwnSocket> socket;  // null: not asked for, or it could not be made
   bool was_root = false;
 };
 

@@ -30,6 +30,7 @@ docker::DockerSettings docker_settings_of(const Config& config, Foundation& foun
                          {foundation.own_user, foundation.own_group},
                          config.docker.runtime};
   settings.warm = config.docker.warm;
+  settings.registry_credentials = foundation.registry_credentials;
   return settings;
 }
 

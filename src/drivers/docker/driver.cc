@@ -10,7 +10,7 @@ namespace belljar::docker {
 
 DockerDriver::DockerDriver(const asio::any_io_executor& executor, DockerSettings settings)
     : runtime_{settings.containers.runtime},
-      engine_{std::move(settings.engine)},
+      engine_{std::move(settings.engine), std::move(settings.registry_credentials)},
       containers_{executor, engine_, std::move(settings.containers)},
       warm_{executor, clock_, containers_, settings.warm} {}
 

@@ -16,6 +16,7 @@ struct DockerSettings {
   std::unique_ptr<EngineHttp> engine;
   ContainerSettings containers;
   size_t warm = 0;  // containers of each kind in use that are made ahead
+  std::shared_ptr<const RegistryCredentials> registry_credentials;  // null: pulls are nobody's
 };
 
 // Sandboxes that are containers of a Docker or Podman engine on this host. The engine makes and

@@ -61,7 +61,9 @@ void check_warnings(const json::object& answer) {
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<EngineHttp> http) : http_{std::move(http)} {}
+Engine::Engine(std::unique_ptr<EngineHttp> http,
+               std::shared_ptr<const RegistryCredentials> credentials)
+    : http_{std::move(http)}, credentials_{std::move(credentials)} {}
 
 std::string Engine::versioned(std::string_view target) const {
   if (api_.empty()) fail(Code::internal, "Engine::connect() comes first");
@@ -108,13 +110,17 @@ Task<> Engine::pull(std::string reference, PullLimits limits,
   // Without a tag an engine would fetch all that there are.
   const std::string tag =
       !image.digest.empty() ? image.digest : (image.tag.empty() ? "latest" : image.tag);
+  PullSubject subject{reference, image.home(), nullptr};
+  if (credentials_) subject.login = credentials_->login_for(image);
   EngineRequest request;
   request.method = "POST";
-  request.target =
-      versioned("/images/create?fromImage=" + segment(image.repository()) + "&tag=" + segment(tag));
+  // Podman may look for a short name in several registries: they are not to get what is for one.
+  const std::string from = subject.login != nullptr ? image.full_repository() : image.repository();
+  request.target = versioned("/images/create?fromImage=" + segment(from) + "&tag=" + segment(tag));
+  if (subject.login != nullptr) request.registry_auth = registry_auth(*subject.login);
   request.limit = limits.time;
   request.largest_body = kLongestPull;
-  PullProgress pulled{reference, limits};
+  PullProgress pulled{subject, limits};
   std::string last;
   EngineSink sink = [&pulled, &progress, &last](std::string_view piece) {
     pulled.feed(piece);
@@ -124,7 +130,9 @@ Task<> Engine::pull(std::string reference, PullLimits limits,
     last = std::move(text);
   };
   const EngineAnswer answer = co_await http_->ask(std::move(request), std::move(sink));
-  if (answer.status != 200) refuse(answer, "pull the image " + reference);
+  // All of it: half a credential at the end of a line would not be known for one.
+  if (answer.status != 200)
+    refuse_pull(subject, answer.status, read_refusal(answer.body, answer.body.size()));
   pulled.feed_end();
   const auto details = co_await inspect_image(reference);
   if (!details)

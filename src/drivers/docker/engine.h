@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,12 @@ namespace belljar::docker {
 // it should, Error{unavailable}.
 class Engine {
  public:
-  explicit Engine(std::unique_ptr<EngineHttp> http);
-  explicit Engine(EngineAddress address)
-      : Engine{std::make_unique<EngineHttp>(std::move(address))} {}
+  // `credentials` may be null: nobody's.
+  explicit Engine(std::unique_ptr<EngineHttp> http,
+                  std::shared_ptr<const RegistryCredentials> credentials = nullptr);
+  explicit Engine(EngineAddress address,
+                  std::shared_ptr<const RegistryCredentials> credentials = nullptr)
+      : Engine{std::make_unique<EngineHttp>(std::move(address)), std::move(credentials)} {}
 
   // Agrees on a version of the API, and says who is there. Error{unavailable} in one sentence that
   // says what to start or which version to install.
@@ -43,9 +47,11 @@ class Engine {
   // Nothing if the engine does not have it. A name as images have them, or "sha256:…".
   Task<std::optional<ImageDetails>> inspect_image(std::string reference);
 
-  // Fetches an image from its registry, and tells `progress` (may be empty) in words how far it
+  // Fetches an image from its registry, as whoever the credentials say (which this registry gets
+  // and no other, and no other call), and tells `progress` (may be empty) in words how far it
   // is. Without a tag and digest "latest" is meant. One that is over the limits is given up as soon
-  // as that is known (Error{exhausted}), and not kept; one that is nowhere is Error{not_found}.
+  // as that is known (Error{exhausted}), and not kept; one that is nowhere is Error{not_found}; one
+  // that the registry keeps from us is Error{denied}.
   Task<> pull(std::string reference, PullLimits limits,
               std::function<void(std::string_view)> progress);
 
@@ -71,6 +77,7 @@ class Engine {
   Task<> forget_image(std::string reference);
 
   std::unique_ptr<EngineHttp> http_;
+  std::shared_ptr<const RegistryCredentials> credentials_;
   std::string api_;  // "1.41"
 };
 

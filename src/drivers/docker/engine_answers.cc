@@ -181,14 +181,14 @@ std::vector<ContainerSummary> read_containers(const json::array& answer) {
   return list;
 }
 
-std::string read_refusal(std::string_view body) {
+std::string read_refusal(std::string_view body, size_t longest) {
   boost::system::error_code error;
   const json::value value = json::parse({body.data(), body.size()}, error);
   const json::object* object = error ? nullptr : value.if_object();
-  if (object == nullptr) return one_line(body);
+  if (object == nullptr) return one_line(body, longest);
   // Podman's "cause" is a part of "message".
   const std::string message = text_at(*object, "message");
-  return one_line(message.empty() ? body : message);
+  return one_line(message.empty() ? body : message, longest);
 }
 
 }  // namespace belljar::docker

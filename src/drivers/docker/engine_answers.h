@@ -67,7 +67,7 @@ ContainerState read_state(const json::object& answer);
 std::vector<ContainerSummary> read_containers(const json::array& answer);
 
 // The engine's own words about why it refused ({"message": …}), in one clean line.
-std::string read_refusal(std::string_view body);
+std::string read_refusal(std::string_view body, size_t longest = 400);
 
 // `text` as one line of at most `longest` bytes of UTF-8, without control characters.
 std::string one_line(std::string_view text, size_t longest = 400);

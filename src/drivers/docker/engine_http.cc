@@ -50,6 +50,8 @@ std::string head_of(const EngineRequest& request, const EngineAddress& address) 
       "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: belljar\r\nAccept-Encoding: "
       "identity\r\nConnection: close\r\n",
       request.method, request.target, address.url ? net::authority(*address.url) : "engine");
+  if (!request.registry_auth.empty())
+    head += fmt::format("X-Registry-Auth: {}\r\n", request.registry_auth);
   if (!request.body.empty()) head += "Content-Type: application/json\r\n";
   if (request.method != "GET") head += fmt::format("Content-Length: {}\r\n", request.body.size());
   return head + "\r\n" + request.body;

@@ -21,6 +21,7 @@ struct EngineRequest {
   std::string method = "GET";
   std::string target;                       // path and query as they go on the wire: see segment()
   std::string body;                         // JSON; "" for none
+  std::string registry_auth;                // of a pull: see registry_auth(); "" for nobody
   std::chrono::milliseconds limit{60'000};  // for everything
   uint64_t largest_body = 16u << 20;        // bytes of the answer; more is an Error
 };

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/testing.h"
 #include "drivers/docker/testing.h"
@@ -221,6 +222,71 @@ TEST(Engine, DoesNotKeepAnImageThatIsTooLarge) {
   EXPECT_THAT(failure_of([&] { run(pull(engine, "node:24", limits)); }, Code::exhausted),
               StartsWith("the image node:24 has"));
   EXPECT_EQ(fake.requests().back().line, "DELETE /v1.41/images/node%3A24 HTTP/1.1");
+}
+
+std::shared_ptr<const RegistryCredentials> logins() {
+  return std::make_shared<const RegistryCredentials>(RegistryCredentials::parse(
+      R"({"auths":{"h:1":{"auth":"YTpi"},"https://index.docker.io/v1/":{"identitytoken":"t"}},)"
+      R"("credHelpers":{"h:3":"pass"}})",
+      "config.json"));
+}
+
+// The headers X-Registry-Auth of all that was asked, in order.
+std::vector<std::string> auths_of(const FakeEngine& fake) {
+  std::vector<std::string> list;
+  for (const FakeRequest& request : fake.requests()) list.push_back(request.registry_auth);
+  return list;
+}
+
+TEST(Engine, SendsALoginWithThePullFromItsRegistryOnly) {
+  const FakeEngine fake{engine_that_pulls("", kImage)};
+  Engine engine{fake.address(), logins()};
+  run(pull(engine, "h:1/x:2", {}));
+  // Nothing to the question for the version before, nor to that for the image after it.
+  EXPECT_THAT(auths_of(fake), ElementsAre("", registry_auth({"h:1", "a", "b", ""}), ""));
+  run(pull(engine, "h:2/x:2", {}));
+  EXPECT_THAT(auths_of(fake), ElementsAre("", testing::_, "", "", "", ""));
+}
+
+TEST(Engine, SendsALoginForTheDefaultRegistryWithAFullName) {
+  const FakeEngine fake{engine_that_pulls("", kImage)};
+  Engine engine{fake.address(), logins()};
+  run(pull(engine, "node:24", {}));
+  const FakeRequest request = fake.requests()[1];
+  EXPECT_EQ(request.line,
+            "POST /v1.41/images/create?fromImage=docker.io%2Flibrary%2Fnode&tag=24 HTTP/1.1");
+  EXPECT_EQ(request.registry_auth, registry_auth({"docker.io", "", "", "t"}));
+}
+
+TEST(Engine, DoesNotAskForWhatWouldNeedAHelper) {
+  const FakeEngine fake{engine_that_pulls("", kImage)};
+  Engine engine{fake.address(), logins()};
+  EXPECT_THAT(failure_of([&] { run(pull(engine, "h:3/x", {})); }, Code::unavailable),
+              HasSubstr("the credential helper \"pass\""));
+  EXPECT_EQ(fake.requests().size(), 1u);
+}
+
+TEST(Engine, SaysWhichRegistryKeepsAnImageFromUs) {
+  const FakeEngine fake{engine_that_answers(
+      http_answer(500, R"({"message":"unauthorized: authentication required"})"))};
+  Engine engine{fake.address(), logins()};
+  EXPECT_THAT(failure_of([&] { run(pull(engine, "h:1/x", {})); }, Code::denied),
+              HasSubstr("the registry h:1 does not give the image h:1/x to the credentials"));
+  EXPECT_THAT(failure_of([&] { run(pull(engine, "h:2/x", {})); }, Code::denied),
+              HasSubstr("belljar has no credentials for it"));
+}
+
+TEST(Engine, DoesNotRepeatALoginThatARegistryRepeats) {
+  const std::string padding(395, 'x');
+  for (const int status : {200, 500}) {
+    const std::string words = padding + base64("a:b");
+    const std::string body =
+        fmt::format(R"({{"{}":"{}"}})", status == 200 ? "error" : "message", words);
+    const FakeEngine fake{engine_that_answers(http_answer(status, body))};
+    Engine engine{fake.address(), logins()};
+    EXPECT_EQ(failure_of([&] { run(pull(engine, "h:1/x", {})); }, Code::unavailable),
+              "the image h:1/x cannot be pulled: its words repeat a credential, and are left out");
+  }
 }
 
 TEST(Engine, GivesUpAPullAfterItsTime) {

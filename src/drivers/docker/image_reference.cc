@@ -1,5 +1,7 @@
 #include "drivers/docker/image_reference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace belljar::docker {
@@ -7,9 +9,13 @@ namespace {
 
 constexpr size_t kLongestName = 255;
 constexpr size_t kLongestWord = 128;  // a tag, or the name of a container
+constexpr std::string_view kDefaultRegistry = "docker.io";
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
+}
+char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -82,6 +88,22 @@ bool names_registry(std::string_view first) {
 }
 
 }  // namespace
+
+std::string canonical_registry(std::string_view host) {
+  std::string name{host};
+  std::transform(name.begin(), name.end(), name.begin(), to_lower);
+  return name == "index.docker.io" ? std::string{kDefaultRegistry} : name;
+}
+
+std::string ImageReference::home() const {
+  return registry.empty() ? std::string{kDefaultRegistry} : canonical_registry(registry);
+}
+
+std::string ImageReference::full_repository() const {
+  if (home() != kDefaultRegistry) return repository();
+  const bool is_official = path.find('/') == std::string::npos;
+  return fmt::format("{}/{}{}", kDefaultRegistry, is_official ? "library/" : "", path);
+}
 
 bool is_digest(std::string_view text) {
   constexpr std::string_view kPrefix = "sha256:";

@@ -15,7 +15,17 @@ struct ImageReference {
 
   // "localhost:5000/tools/node"
   std::string repository() const { return registry.empty() ? path : registry + "/" + path; }
+
+  // The registry that is meant, by the one name of it that canonical_registry() knows.
+  std::string home() const;
+
+  // "docker.io/library/node" for "node": what no engine takes for a name in another registry.
+  std::string full_repository() const;
 };
+
+// A registry has one name: its host in lower case, and "docker.io" is the one that is meant by
+// names without a host, which its own files call by another.
+std::string canonical_registry(std::string_view host);
 
 // Nothing if the text is not clearly such a name (the grammar of the OCI distribution's references,
 // at most 255 characters). What passes holds no character that means anything to a path, a query or

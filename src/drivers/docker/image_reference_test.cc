@@ -28,6 +28,21 @@ TEST(ImageReference, HasARegistryOnlyIfItsFirstPartLooksLikeAHost) {
   EXPECT_EQ(parse_image_reference("host:80/node")->registry, "host:80");
 }
 
+TEST(ImageReference, KnowsTheDefaultRegistryByAllItsNames) {
+  for (const char* text : {"node", "acme/node", "docker.io/node", "Index.Docker.io/library/node"})
+    EXPECT_EQ(parse_image_reference(text)->home(), "docker.io") << text;
+  EXPECT_EQ(parse_image_reference("Registry.Example:5000/node")->home(), "registry.example:5000");
+  // Not one whose name only looks like it.
+  EXPECT_EQ(parse_image_reference("docker.io.example/node")->home(), "docker.io.example");
+}
+
+TEST(ImageReference, HasAFullNameThatNoEngineLooksForElsewhere) {
+  EXPECT_EQ(parse_image_reference("node:24")->full_repository(), "docker.io/library/node");
+  EXPECT_EQ(parse_image_reference("acme/node")->full_repository(), "docker.io/acme/node");
+  EXPECT_EQ(parse_image_reference("docker.io/node")->full_repository(), "docker.io/library/node");
+  EXPECT_EQ(parse_image_reference("host:80/node")->full_repository(), "host:80/node");
+}
+
 TEST(ImageReference, TakesAllSeparatorsOfTheGrammar) {
   for (const char* text : {"a.b", "a_b", "a__b", "a---b", "a/b/c:_1.2-3", "0"})
     EXPECT_TRUE(parse_image_reference(text)) << text;

@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "drivers/docker/engine_answers.h"
 
 namespace belljar::docker {
 namespace {
@@ -29,16 +28,10 @@ bool says(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;
 }
 
-// Engines have no codes for this, only words.
-bool is_absence(std::string_view error) {
-  return says(error, "not found") || says(error, "manifest unknown") ||
-         says(error, "does not exist") || says(error, "name unknown");
-}
-
 }  // namespace
 
-PullProgress::PullProgress(std::string image, PullLimits limits)
-    : image_{std::move(image)}, limits_{limits} {}
+PullProgress::PullProgress(PullSubject subject, PullLimits limits)
+    : subject_{std::move(subject)}, limits_{limits} {}
 
 void PullProgress::feed(std::string_view bytes) {
   unread_ += bytes;
@@ -47,7 +40,8 @@ void PullProgress::feed(std::string_view bytes) {
     read_line(std::string_view{unread_}.substr(start, end - start));
   unread_.erase(0, start);
   if (unread_.size() > kLongestLine)
-    fail(Code::unavailable, "pulling {}: the container engine said too much at once", image_);
+    fail(Code::unavailable, "pulling {}: the container engine said too much at once",
+         subject_.image);
 }
 
 void PullProgress::feed_end() {
@@ -63,10 +57,9 @@ void PullProgress::read_line(std::string_view line) {
   const json::object* const object = bad ? nullptr : value.if_object();
   if (object == nullptr)
     fail(Code::unavailable, "pulling {}: the container engine said something that is no JSON",
-         image_);
+         subject_.image);
   if (const std::string_view error = text_at(*object, "error"); !error.empty())
-    fail(is_absence(error) ? Code::not_found : Code::unavailable,
-         "the image {} cannot be pulled: {}", image_, one_line(error));
+    refuse_pull(subject_, 200, error);
   const std::string_view id = text_at(*object, "id");
   if (!id.empty()) read_layer(std::string{id}, text_at(*object, "status"), *object);
 }
@@ -90,11 +83,11 @@ void PullProgress::read_layer(const std::string& id, std::string_view status,
 
 void PullProgress::check_limits() const {
   if (layers_.size() > static_cast<size_t>(limits_.layers))
-    fail(Code::exhausted, "the image {} has more than {} layers", image_, limits_.layers);
+    fail(Code::exhausted, "the image {} has more than {} layers", subject_.image, limits_.layers);
   uint64_t size = 0;
   for (const auto& [id, layer] : layers_) size += std::max(layer.size, layer.received);
   if (size > limits_.download)
-    fail(Code::exhausted, "the image {} is over the limit of {} for a download", image_,
+    fail(Code::exhausted, "the image {} is over the limit of {} for a download", subject_.image,
          format_bytes(limits_.download));
 }
 
@@ -107,8 +100,9 @@ std::string PullProgress::text() const {
     received += layer.received;
     if (layer.is_done) ++done;
   }
-  if (layers_.empty()) return "pulling " + image_;
-  std::string text = fmt::format("pulling {}: {} of {} layers", image_, done, layers_.size());
+  if (layers_.empty()) return "pulling " + subject_.image;
+  std::string text =
+      fmt::format("pulling {}: {} of {} layers", subject_.image, done, layers_.size());
   if (size > 0) text += fmt::format(", {} of {}", format_bytes(received), format_bytes(size));
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "drivers/docker/pull_refusal.h"
 
 namespace belljar::docker {
 
@@ -22,10 +23,10 @@ struct PullLimits {
 // registry said. No input or output of its own.
 class PullProgress {
  public:
-  PullProgress(std::string image, PullLimits limits);
+  PullProgress(PullSubject subject, PullLimits limits);
 
-  // Throws what the engine says went wrong (Error{not_found} or Error{unavailable}), and
-  // Error{exhausted} once the image is known to be over a limit.
+  // Throws what the engine says went wrong (refuse_pull()), and Error{exhausted} once the image is
+  // known to be over a limit.
   void feed(std::string_view bytes);
   void feed_end();  // throws if the last line is not complete
 
@@ -42,7 +43,7 @@ class PullProgress {
   void read_layer(const std::string& id, std::string_view status, const json::object& line);
   void check_limits() const;
 
-  std::string image_;
+  PullSubject subject_;
   PullLimits limits_;
   std::string unread_;  // the start of a line
   std::map<std::string, Layer> layers_;

@@ -9,8 +9,10 @@ namespace {
 
 using testing::HasSubstr;
 
+const PullSubject kSubject{"node:24", "docker.io", nullptr};
+
 std::string failure_of(const PullLimits& limits, const std::string& bytes, Code expected) {
-  PullProgress progress{"node:24", limits};
+  PullProgress progress{kSubject, limits};
   try {
     progress.feed(bytes);
     progress.feed_end();
@@ -33,9 +35,9 @@ TEST(PullProgress, ReadsLinesInAnyPieces) {
   const std::string all = layer("a", 1 << 20) + layer("b", 3 << 20) +
                           R"({"status":"Pull complete","progressDetail":{},"id":"a"})"
                           "\r\n";
-  PullProgress whole{"node:24", {}};
+  PullProgress whole{kSubject, {}};
   whole.feed(all);
-  PullProgress pieces{"node:24", {}};
+  PullProgress pieces{kSubject, {}};
   for (const char c : all) pieces.feed({&c, 1});
   EXPECT_EQ(whole.text(), "pulling node:24: 1 of 2 layers, 1 MiB of 4 MiB");
   EXPECT_EQ(pieces.text(), whole.text());
@@ -74,7 +76,7 @@ TEST(PullProgress, RefusesWhatIsNoLine) {
 }
 
 TEST(PullProgress, IgnoresTypesItDoesNotExpect) {
-  PullProgress progress{"node:24", {}};
+  PullProgress progress{kSubject, {}};
   progress.feed(R"({"status":5,"id":["a"],"progressDetail":7})"
                 "\n"
                 R"({"status":"Downloading","id":"a","progressDetail":{"total":-5,"current":"x"}})"

@@ -13,10 +13,18 @@
 namespace belljar::docker {
 namespace {
 
+// The value of the header `name`; "" if there is none.
+std::string header_of(const std::string& head, const std::string& name) {
+  const std::string start = "\r\n" + name + ": ";
+  const size_t at = head.find(start);
+  if (at == std::string::npos) return "";
+  const size_t value = at + start.size();
+  return head.substr(value, head.find("\r\n", value) - value);
+}
+
 size_t length_of_body(const std::string& head) {
-  constexpr std::string_view kName = "Content-Length: ";
-  const size_t at = head.find(kName);
-  return at == std::string::npos ? 0 : std::stoul(head.substr(at + kName.size()));
+  const std::string length = header_of(head, "Content-Length");
+  return length.empty() ? 0 : std::stoul(length);
 }
 
 std::string make_directory() {
@@ -71,7 +79,9 @@ void FakeEngine::serve_one(int connection) {
     if (::recv(connection, &c, 1, 0) != 1) return;
     head += c;
   }
-  FakeRequest request{.line = head.substr(0, head.find("\r\n")), .body = ""};
+  FakeRequest request{.line = head.substr(0, head.find("\r\n")),
+                      .body = "",
+                      .registry_auth = header_of(head, "X-Registry-Auth")};
   for (size_t left = length_of_body(head); left > 0; --left) {
     if (::recv(connection, &c, 1, 0) != 1) return;
     request.body += c;

@@ -15,6 +15,7 @@ namespace belljar::docker {
 struct FakeRequest {
   std::string line;  // "GET /version HTTP/1.1"
   std::string body;
+  std::string registry_auth;  // X-Registry-Auth; "" without it
 };
 
 // Answers like an engine, on a unix socket of its own and with a thread of its own: one request per
