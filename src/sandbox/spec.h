@@ -15,6 +15,7 @@ struct Image {
   // Directory on the host with bin/node, bin/npm and lib/node_modules, which the sandbox sees as
   // /usr/local. Empty: the Node of the host's /usr is used.
   std::string prefix;
+  std::string id = {};  // of an engine's image: what its name meant when it was looked up
 };
 
 // Where the sandbox has the image's Node.js.
