@@ -69,8 +69,15 @@ const Setting* find_setting(const std::string& name) {
 
 void apply(LoadedConfig& loaded, const Setting& setting, const std::string& value,
            const std::string& source) {
-  if (!setting.set(loaded.config, value)) {
-    fail(Code::invalid, "{} is \"{}\"; it must be {}", source, files::display_name(value),
+  std::string why;
+  bool fits = false;
+  try {
+    fits = setting.set(loaded.config, value);
+  } catch (const Error& e) {
+    why = ": " + files::display_name(e.what());
+  }
+  if (!fits) {
+    fail(Code::invalid, "{} is \"{}\"{}; it must be {}", source, files::display_name(value), why,
          setting.form);
   }
   loaded.sources[setting.name] = source;

@@ -75,6 +75,22 @@ TEST_F(ConfigTest, ABadValueIsAnErrorThatNamesWhereItStandsAndWhatItMayBe) {
     EXPECT_NE(message_of({{"cpus", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, ImagesMayHaveLimitsOfTheirOwn) {
+  EXPECT_TRUE(load_config({}, file_).config.tools.image_limits.rules().empty());
+  write_file_atomically(file_, "image-limits = \"node:20*=memory:256m\"\n");
+  const Config config = load_config({}, file_).config;
+  EXPECT_EQ(config.tools.image_limits.of("node:20-slim", Limits{}).memory, 256u << 20);
+  for (const Setting& setting : settings()) {
+    if (setting.name == "image-limits") EXPECT_EQ(setting.show(config), "node:20*=memory:256m");
+  }
+  ::setenv("BELLJAR_IMAGE_LIMITS", "node:20=memory:1g; node:22=ram:1g", 1);
+  EXPECT_EQ(message_of({}, file_),
+            "BELLJAR_IMAGE_LIMITS is \"node:20=memory:1g; node:22=ram:1g\": entry 2: \"ram\" is no "
+            "limit; those there are: memory, cpus, pids, disk; it must be names of images, with * "
+            "for anything, and their limits, such as node:20*=memory:256m; "
+            "ghcr.io/acme/tools:*=memory:2g,cpus:2,pids:1024,disk:1g");
+}
+
 TEST_F(ConfigTest, PortsArePublishedOnAnAddress) {
   EXPECT_TRUE(load_config({}, file_).config.tools.publish_address.is_loopback());
   ::setenv("BELLJAR_PUBLISH_ADDRESS", "::", 1);

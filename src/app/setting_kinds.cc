@@ -73,7 +73,7 @@ Setting count(std::string name, std::vector<std::string> variables, std::string 
 Setting cpus(std::string name, std::vector<std::string> variables, std::string help,
              std::function<double&(Config&)> at) {
   const auto set = [at](Config& config, const std::string& text) {
-    const auto value = parse_number<double>(text, 0.01, 1000);
+    const auto value = parse_number<double>(text, kLowestLimits.cpus, kHighestLimits.cpus);
     if (value) at(config) = *value;
     return value.has_value();
   };
@@ -82,7 +82,8 @@ Setting cpus(std::string name, std::vector<std::string> variables, std::string h
   };
   return {std::move(name),
           std::move(variables),
-          "a number of processors from 0.01 to 1000, for example 0.5",
+          fmt::format("a number of processors from {} to {}, for example 0.5", kLowestLimits.cpus,
+                      kHighestLimits.cpus),
           std::move(help),
           set,
           show};
@@ -173,6 +174,21 @@ Setting package_names(std::string name, std::vector<std::string> variables, std:
           std::move(variables),
           "names of npm packages, separated by commas",
           std::move(help),
+          set,
+          show};
+}
+
+Setting image_limits() {
+  const auto set = [](Config& config, const std::string& text) {
+    config.tools.image_limits = ImageLimits::parse(text);
+    return true;
+  };
+  const auto show = [](const Config& config) { return config.tools.image_limits.text(); };
+  return {"image-limits",
+          {"BELLJAR_IMAGE_LIMITS"},
+          "names of images, with * for anything, and their limits, such as "
+          "node:20*=memory:256m; ghcr.io/acme/tools:*=memory:2g,cpus:2,pids:1024,disk:1g",
+          "limits of images that need others than the rest; the first name that fits counts",
           set,
           show};
 }

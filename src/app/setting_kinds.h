@@ -45,6 +45,9 @@ Setting package_names(std::string name, std::vector<std::string> variables, std:
 Setting words(std::string name, std::vector<std::string> variables, std::string help,
               const std::vector<std::string>& known, std::vector<std::string> Config::*member);
 
+// Limits of images, by their names.
+Setting image_limits();
+
 // A network policy. The setting may be absent, which is shown as "".
 template <class Policy>
 Setting policy(std::string name, std::vector<std::string> variables, std::string help,
