@@ -2,10 +2,13 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "drivers/docker/engine_check.h"
+#include "drivers/linux/feature_table.h"
 #include "files/uri.h"
 
 namespace belljar::app {
@@ -83,6 +86,21 @@ void apply(LoadedConfig& loaded, const Setting& setting, const std::string& valu
   loaded.sources[setting.name] = source;
 }
 
+// Each driver has features of its own.
+void check_required(const LoadedConfig& loaded) {
+  const Config& config = loaded.config;
+  const std::vector<std::string> known =
+      config.driver == DriverName::docker ? docker::feature_names() : linux_driver::feature_names();
+  for (const std::string& name : config.require) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    fail(Code::invalid,
+         "{} is \"{}\"; with the {} driver it must be one or more, separated by commas, of {}",
+         loaded.sources.at("require"),
+         files::display_name(fmt::format("{}", fmt::join(config.require, ","))),
+         config.driver == DriverName::docker ? "docker" : "native", fmt::join(known, " "));
+  }
+}
+
 // An engine's containers have no gate by which to let programs reach some things and not others.
 void suit_driver(LoadedConfig& loaded) {
   if (loaded.config.driver != DriverName::docker) return;
@@ -130,6 +148,7 @@ LoadedConfig load_config(const std::map<std::string, std::string>& flags, const 
   }
   loaded.config.tools.secrets = describe(loaded.config.secrets);
   suit_driver(loaded);
+  check_required(loaded);
   return loaded;
 }
 

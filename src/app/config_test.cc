@@ -113,6 +113,19 @@ TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
   }
 }
 
+TEST_F(ConfigTest, RequiredFeaturesAreThoseOfTheDriver) {
+  ::setenv("BELLJAR_DRIVER", "docker", 1);
+  const Config config = load_config({{"require", "limits,runc,namespaces"}}, file_).config;
+  EXPECT_EQ(config.require, (std::vector<std::string>{"limits", "runc", "namespaces"}));
+  EXPECT_EQ(message_of({{"require", "limits,landlock"}}, file_),
+            "--require is \"limits,landlock\"; with the docker driver it must be one or more, "
+            "separated by commas, of linux-containers seccomp memory-limit limits swap pids-limit "
+            "cpu-limit user-namespace namespaces cgroup-namespace runc");
+  ::unsetenv("BELLJAR_DRIVER");
+  const std::string message = message_of({{"require", "runc"}}, file_);
+  EXPECT_NE(message.find("with the native driver it must be"), std::string::npos) << message;
+}
+
 TEST_F(ConfigTest, DeniedPackagesAreNames) {
   EXPECT_TRUE(load_config({}, file_).config.tools.packages.denied.empty());
   const Config config = load_config({{"packages-deny", "left-pad,@a/b"}}, file_).config;

@@ -193,25 +193,16 @@ Setting image_limits() {
           show};
 }
 
-Setting words(std::string name, std::vector<std::string> variables, std::string help,
-              const std::vector<std::string>& known, std::vector<std::string> Config::*member) {
-  const auto set = [known, member](Config& config, const std::string& text) {
-    std::vector<std::string> chosen = split(text, ',');
-    for (const std::string& word : chosen) {
-      if (std::find(known.begin(), known.end(), word) == known.end()) return false;
-    }
-    config.*member = std::move(chosen);
+Setting words(std::string name, std::vector<std::string> variables, std::string form,
+              std::string help, std::vector<std::string> Config::*member) {
+  const auto set = [member](Config& config, const std::string& text) {
+    config.*member = split(text, ',');
     return true;
   };
   const auto show = [member](const Config& config) {
     return fmt::format("{}", fmt::join(config.*member, ","));
   };
-  return {std::move(name),
-          std::move(variables),
-          fmt::format("one or more, separated by commas, of {}", fmt::join(known, " ")),
-          std::move(help),
-          set,
-          show};
+  return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
 }
 
 }  // namespace belljar::app

@@ -4,7 +4,6 @@
 #include "app/config.h"
 #include "app/setting_kinds.h"
 #include "base/posix.h"
-#include "drivers/linux/feature_table.h"
 
 namespace belljar::app {
 
@@ -158,9 +157,10 @@ std::vector<Setting> make_settings() {
                       "where Node.js runtimes are kept",
                       [](Config& c) -> std::string& { return c.data_dir; }));
   list.push_back(words("require", Variables{"BELLJAR_REQUIRE"},
+                       "names or groups of features, separated by commas",
                        "features of `belljar doctor` that must be enforced, or belljar refuses to "
                        "start",
-                       linux_driver::feature_names(), &Config::require));
+                       &Config::require));
   using log::Level;
   list.push_back(choice<Level>("log-level", Variables{"BELLJAR_LOG_LEVEL"},
                                "what is logged to stderr",
