@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "drivers/docker/engine_check.h"
+#include "drivers/linux/feature_table.h"
 #include "files/uri.h"
 
 namespace belljar::app {
@@ -70,11 +72,33 @@ const Setting* find_setting(const std::string& name) {
 
 void apply(LoadedConfig& loaded, const Setting& setting, const std::string& value,
            const std::string& source) {
-  if (!setting.set(loaded.config, value)) {
-    fail(Code::invalid, "{} is \"{}\"; it must be {}", source, files::display_name(value),
+  std::string why;
+  bool fits = false;
+  try {
+    fits = setting.set(loaded.config, value);
+  } catch (const Error& e) {
+    why = ": " + files::display_name(e.what());
+  }
+  if (!fits) {
+    fail(Code::invalid, "{} is \"{}\"{}; it must be {}", source, files::display_name(value), why,
          setting.form);
   }
   loaded.sources[setting.name] = source;
+}
+
+// Each driver has features of its own.
+void check_required(const LoadedConfig& loaded) {
+  const Config& config = loaded.config;
+  const std::vector<std::string> known =
+      config.driver == DriverName::docker ? docker::feature_names() : linux_driver::feature_names();
+  for (const std::string& name : config.require) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    fail(Code::invalid,
+         "{} is \"{}\"; with the {} driver it must be one or more, separated by commas, of {}",
+         loaded.sources.at("require"),
+         files::display_name(fmt::format("{}", fmt::join(config.require, ","))),
+         config.driver == DriverName::docker ? "docker" : "native", fmt::join(known, " "));
+  }
 }
 
 // An engine's containers have no gate by which to let programs reach some things and not others.
@@ -133,6 +157,7 @@ LoadedConfig load_config(const std::map<std::string, std::string>& flags, const 
   }
   loaded.config.tools.secrets = describe(loaded.config.secrets);
   suit_driver(loaded);
+  check_required(loaded);
   return loaded;
 }
 

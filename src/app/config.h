@@ -49,7 +49,8 @@ struct Setting {
   std::vector<std::string> environment;  // first wins; later ones are older names
   std::string form;                      // what a value looks like, for help and errors
   std::string help;
-  std::function<bool(Config&, const std::string&)> set;  // false: not of that form
+  // False: not of that form. It may also throw an Error that says where it is not.
+  std::function<bool(Config&, const std::string&)> set;
   std::function<std::string(const Config&)> show;
   bool may_stand_alone = false;  // as a flag without a value, which sets it to ""
   bool only_serve = false;       // a flag of `belljar serve` only

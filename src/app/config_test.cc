@@ -75,6 +75,22 @@ TEST_F(ConfigTest, ABadValueIsAnErrorThatNamesWhereItStandsAndWhatItMayBe) {
     EXPECT_NE(message_of({{"cpus", bad}}, file_), "no error") << bad;
 }
 
+TEST_F(ConfigTest, ImagesMayHaveLimitsOfTheirOwn) {
+  EXPECT_TRUE(load_config({}, file_).config.tools.image_limits.rules().empty());
+  write_file_atomically(file_, "image-limits = \"node:20*=memory:256m\"\n");
+  const Config config = load_config({}, file_).config;
+  EXPECT_EQ(config.tools.image_limits.of("node:20-slim", Limits{}).memory, 256u << 20);
+  for (const Setting& setting : settings()) {
+    if (setting.name == "image-limits") EXPECT_EQ(setting.show(config), "node:20*=memory:256m");
+  }
+  ::setenv("BELLJAR_IMAGE_LIMITS", "node:20=memory:1g; node:22=ram:1g", 1);
+  EXPECT_EQ(message_of({}, file_),
+            "BELLJAR_IMAGE_LIMITS is \"node:20=memory:1g; node:22=ram:1g\": entry 2: \"ram\" is no "
+            "limit; those there are: memory, cpus, pids, disk; it must be names of images, with * "
+            "for anything, and their limits, such as node:20*=memory:256m; "
+            "ghcr.io/acme/tools:*=memory:2g,cpus:2,pids:1024,disk:1g");
+}
+
 TEST_F(ConfigTest, PortsArePublishedOnAnAddress) {
   EXPECT_TRUE(load_config({}, file_).config.tools.publish_address.is_loopback());
   ::setenv("BELLJAR_PUBLISH_ADDRESS", "::", 1);
@@ -95,6 +111,19 @@ TEST_F(ConfigTest, RequiredFeaturesAreAListOfKnownNames) {
     const std::string message = message_of({{"require", bad}}, file_);
     EXPECT_NE(message.find("landlock cgroup-kill"), std::string::npos) << bad << ": " << message;
   }
+}
+
+TEST_F(ConfigTest, RequiredFeaturesAreThoseOfTheDriver) {
+  ::setenv("BELLJAR_DRIVER", "docker", 1);
+  const Config config = load_config({{"require", "limits,runc,namespaces"}}, file_).config;
+  EXPECT_EQ(config.require, (std::vector<std::string>{"limits", "runc", "namespaces"}));
+  EXPECT_EQ(message_of({{"require", "limits,landlock"}}, file_),
+            "--require is \"limits,landlock\"; with the docker driver it must be one or more, "
+            "separated by commas, of linux-containers seccomp memory-limit limits swap pids-limit "
+            "cpu-limit user-namespace namespaces cgroup-namespace runc");
+  ::unsetenv("BELLJAR_DRIVER");
+  const std::string message = message_of({{"require", "runc"}}, file_);
+  EXPECT_NE(message.find("with the native driver it must be"), std::string::npos) << message;
 }
 
 TEST_F(ConfigTest, DeniedPackagesAreNames) {

@@ -10,6 +10,7 @@
 #include "packages/owner_stores.h"
 #include "serve/gatekeeper.h"
 #include "tools/npm_rebuild.h"
+#include "tools/sandbox_options.h"
 
 namespace belljar::app {
 
@@ -125,7 +126,7 @@ Task<int> add(Wiring& wiring, const Config& config, std::vector<packages::Depend
   const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
   SandboxSpec spec;
   spec.image = image;
-  spec.limits = config.tools.default_limits;
+  spec.limits = tools::usual_limits(config.tools, config.tools.default_image);
   const tools::Context context = wiring.context(config.tools);
   const tools::NpmContext npm{wiring.sandboxes(),
                               wiring.registry(),

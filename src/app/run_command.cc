@@ -14,6 +14,7 @@
 #include "tools/program.h"
 #include "tools/program_run.h"
 #include "tools/run_result.h"
+#include "tools/sandbox_options.h"
 
 namespace belljar::app {
 
@@ -102,9 +103,7 @@ int exit_status(const Outcome& outcome) {
 }
 
 // The first sandbox of a process also makes the template; `--time` is about what each run costs.
-Task<> warm_up(Wiring& wiring, const Image& image) {
-  SandboxSpec spec;
-  spec.image = image;
+Task<> warm_up(Wiring& wiring, SandboxSpec spec) {
   const auto sandbox = co_await wiring.driver().create(std::move(spec));
   co_await sandbox->destroy();
 }
@@ -118,13 +117,13 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
   Times times;
   const Image image = co_await wiring.resolve(config.tools.default_image, show_progress);
   times.image = watch.lap();
-  if (options.show_time) {
-    co_await warm_up(wiring, image);
-    watch.lap();
-  }
   SandboxSpec spec;
   spec.image = image;
-  spec.limits = config.tools.default_limits;
+  spec.limits = tools::usual_limits(config.tools, config.tools.default_image);
+  if (options.show_time) {
+    co_await warm_up(wiring, spec);
+    watch.lap();
+  }
   if (wiring.files() != nullptr) spec.files = wiring.files()->handle;
   const network::Policy policy = tools::network_for(spec.image, tools::usual_network(config.tools));
   spec.network = tools::network_of(policy);

@@ -73,7 +73,7 @@ Setting count(std::string name, std::vector<std::string> variables, std::string 
 Setting cpus(std::string name, std::vector<std::string> variables, std::string help,
              std::function<double&(Config&)> at) {
   const auto set = [at](Config& config, const std::string& text) {
-    const auto value = parse_number<double>(text, 0.01, 1000);
+    const auto value = parse_number<double>(text, kLowestLimits.cpus, kHighestLimits.cpus);
     if (value) at(config) = *value;
     return value.has_value();
   };
@@ -82,7 +82,8 @@ Setting cpus(std::string name, std::vector<std::string> variables, std::string h
   };
   return {std::move(name),
           std::move(variables),
-          "a number of processors from 0.01 to 1000, for example 0.5",
+          fmt::format("a number of processors from {} to {}, for example 0.5", kLowestLimits.cpus,
+                      kHighestLimits.cpus),
           std::move(help),
           set,
           show};
@@ -177,25 +178,31 @@ Setting package_names(std::string name, std::vector<std::string> variables, std:
           show};
 }
 
-Setting words(std::string name, std::vector<std::string> variables, std::string help,
-              const std::vector<std::string>& known, std::vector<std::string> Config::*member) {
-  const auto set = [known, member](Config& config, const std::string& text) {
-    std::vector<std::string> chosen = split(text, ',');
-    for (const std::string& word : chosen) {
-      if (std::find(known.begin(), known.end(), word) == known.end()) return false;
-    }
-    config.*member = std::move(chosen);
+Setting image_limits() {
+  const auto set = [](Config& config, const std::string& text) {
+    config.tools.image_limits = ImageLimits::parse(text);
+    return true;
+  };
+  const auto show = [](const Config& config) { return config.tools.image_limits.text(); };
+  return {"image-limits",
+          {"BELLJAR_IMAGE_LIMITS"},
+          "names of images, with * for anything, and their limits, such as "
+          "node:20*=memory:256m; ghcr.io/acme/tools:*=memory:2g,cpus:2,pids:1024,disk:1g",
+          "limits of images that need others than the rest; the first name that fits counts",
+          set,
+          show};
+}
+
+Setting words(std::string name, std::vector<std::string> variables, std::string form,
+              std::string help, std::vector<std::string> Config::*member) {
+  const auto set = [member](Config& config, const std::string& text) {
+    config.*member = split(text, ',');
     return true;
   };
   const auto show = [member](const Config& config) {
     return fmt::format("{}", fmt::join(config.*member, ","));
   };
-  return {std::move(name),
-          std::move(variables),
-          fmt::format("one or more, separated by commas, of {}", fmt::join(known, " ")),
-          std::move(help),
-          set,
-          show};
+  return {std::move(name), std::move(variables), std::move(form), std::move(help), set, show};
 }
 
 }  // namespace belljar::app

@@ -41,9 +41,12 @@ Setting yes_or_no(std::string name, std::vector<std::string> variables, std::str
 Setting package_names(std::string name, std::vector<std::string> variables, std::string help,
                       std::function<std::vector<std::string>&(Config&)> at);
 
-// Some of these words, separated by commas.
-Setting words(std::string name, std::vector<std::string> variables, std::string help,
-              const std::vector<std::string>& known, std::vector<std::string> Config::*member);
+// Words, separated by commas. Which ones there are is not known here.
+Setting words(std::string name, std::vector<std::string> variables, std::string form,
+              std::string help, std::vector<std::string> Config::*member);
+
+// Limits of images, by their names.
+Setting image_limits();
 
 // A network policy. The setting may be absent, which is shown as "".
 template <class Policy>

@@ -4,7 +4,6 @@
 #include "app/config.h"
 #include "app/setting_kinds.h"
 #include "base/posix.h"
-#include "drivers/linux/feature_table.h"
 
 namespace belljar::app {
 
@@ -29,17 +28,18 @@ std::vector<Setting> make_settings() {
                       "the Node.js that runs programs when a call names none",
                       [](Config& c) -> std::string& { return c.tools.default_image; }));
   list.push_back(bytes("memory", Variables{"SANDBOX_MEMORY_LIMIT"}, "memory of one sandbox",
-                       16u << 20,
+                       kLowestLimits.memory,
                        [](Config& c) -> uint64_t& { return c.tools.default_limits.memory; }));
   list.push_back(cpus("cpus", Variables{"SANDBOX_CPU_LIMIT"}, "processors of one sandbox",
                       [](Config& c) -> double& { return c.tools.default_limits.cpus; }));
   list.push_back(count(
-      "pids", Variables{"BELLJAR_PIDS"}, "processes and threads of one sandbox", 16, 100000, "",
-      [](const Config& c) { return int64_t{c.tools.default_limits.pids}; },
+      "pids", Variables{"BELLJAR_PIDS"}, "processes and threads of one sandbox", kLowestLimits.pids,
+      kHighestLimits.pids, "", [](const Config& c) { return int64_t{c.tools.default_limits.pids}; },
       [](Config& c, int64_t v) { c.tools.default_limits.pids = static_cast<uint32_t>(v); }));
   list.push_back(bytes("disk", Variables{"BELLJAR_DISK"},
-                       "what one sandbox may write, kept in memory", 1u << 20,
+                       "what one sandbox may write, kept in memory", kLowestLimits.disk,
                        [](Config& c) -> uint64_t& { return c.tools.default_limits.disk; }));
+  list.push_back(image_limits());
   list.push_back(policy("network", Variables{"BELLJAR_NETWORK"},
                         "what programs may reach when a call does not say less",
                         &tools::Settings::network));
@@ -51,17 +51,18 @@ std::vector<Setting> make_settings() {
                          "than this host's own programs may reach any but a loopback address",
                          &tools::Settings::publish_address));
   list.push_back(bytes("max-memory", Variables{"BELLJAR_MAX_MEMORY"},
-                       "the most memory a call may ask for", 16u << 20,
+                       "the most memory a call may ask for", kLowestLimits.memory,
                        [](Config& c) -> uint64_t& { return c.tools.max_limits.memory; }));
   list.push_back(cpus("max-cpus", Variables{"BELLJAR_MAX_CPUS"},
                       "the most processors a call may ask for",
                       [](Config& c) -> double& { return c.tools.max_limits.cpus; }));
   list.push_back(count(
-      "max-pids", Variables{"BELLJAR_MAX_PIDS"}, "the most processes a call may ask for", 16,
-      100000, "", [](const Config& c) { return int64_t{c.tools.max_limits.pids}; },
+      "max-pids", Variables{"BELLJAR_MAX_PIDS"}, "the most processes a call may ask for",
+      kLowestLimits.pids, kHighestLimits.pids, "",
+      [](const Config& c) { return int64_t{c.tools.max_limits.pids}; },
       [](Config& c, int64_t v) { c.tools.max_limits.pids = static_cast<uint32_t>(v); }));
   list.push_back(bytes("max-disk", Variables{"BELLJAR_MAX_DISK"},
-                       "the most disk a call may ask for", 1u << 20,
+                       "the most disk a call may ask for", kLowestLimits.disk,
                        [](Config& c) -> uint64_t& { return c.tools.max_limits.disk; }));
   list.push_back(count(
       "run-timeout", Variables{"RUN_SCRIPT_TIMEOUT"}, "time of one run when a call sets none", 1,
@@ -156,9 +157,10 @@ std::vector<Setting> make_settings() {
                       "where Node.js runtimes are kept",
                       [](Config& c) -> std::string& { return c.data_dir; }));
   list.push_back(words("require", Variables{"BELLJAR_REQUIRE"},
+                       "names or groups of features, separated by commas",
                        "features of `belljar doctor` that must be enforced, or belljar refuses to "
                        "start",
-                       linux_driver::feature_names(), &Config::require));
+                       &Config::require));
   using log::Level;
   list.push_back(choice<Level>("log-level", Variables{"BELLJAR_LOG_LEVEL"},
                                "what is logged to stderr",

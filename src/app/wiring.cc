@@ -12,6 +12,7 @@
 #include "drivers/docker/images.h"
 #include "drivers/linux/driver.h"
 #include "packages/search.h"
+#include "tools/sandbox_options.h"
 
 namespace belljar::app {
 
@@ -48,7 +49,7 @@ std::string packages_path(const Foundation& foundation, const Config& config) {
 Wiring::Wiring(const asio::any_io_executor& executor, const Config& config, Foundation foundation)
     : executor_{executor},
       foundation_{std::move(foundation)},
-      limits_{config.tools.default_limits},
+      settings_{config.tools},
       driver_{make_driver(executor, config)},
       outside_{executor, clock_, foundation_.secrets.get()},
       sandboxes_{executor, *driver_, config.sessions, clock_},
@@ -136,7 +137,7 @@ Task<std::vector<CopiesOfNode>> Wiring::copies(TryCopies when) {
     if (when == TryCopies::now) {
       SandboxSpec spec;
       spec.image.prefix = node.prefix;
-      spec.limits = limits_;
+      spec.limits = tools::usual_limits(settings_, "node:" + copies.version);
       copies.verdict = co_await checks.check(std::move(spec));
     }
     list.push_back(std::move(copies));

@@ -101,7 +101,7 @@ class Wiring final : public tools::Images {
   asio::any_io_executor executor_;
   SystemClock clock_;
   Foundation foundation_;
-  Limits limits_;                                        // of a sandbox, if a call does not say
+  tools::Settings settings_;                             // if nobody has others
   linux_driver::LinuxDriver* native_ = nullptr;          // the driver, or a part of it, or null
   docker::DockerDriver* engine_ = nullptr;               // likewise
   std::unique_ptr<docker::DockerImages> engine_images_;  // its, or null

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace belljar {
 
@@ -13,5 +14,13 @@ struct Limits {
   uint64_t disk = 256ull << 20;    // bytes of everything the sandbox may write to
   uint64_t inodes = 65536;         // files and directories it may create
 };
+
+// Between these an operator may choose. inodes are nobody's to choose.
+inline constexpr Limits kLowestLimits{
+    .memory = 16u << 20, .cpus = 0.01, .pids = 16, .disk = 1u << 20};
+inline constexpr Limits kHighestLimits{.memory = std::numeric_limits<uint64_t>::max(),
+                                       .cpus = 1000,
+                                       .pids = 100'000,
+                                       .disk = std::numeric_limits<uint64_t>::max()};
 
 }  // namespace belljar

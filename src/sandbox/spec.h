@@ -15,9 +15,11 @@ struct Image {
   // Directory on the host with bin/node, bin/npm and lib/node_modules, which the sandbox sees as
   // /usr/local. Empty: the Node of the host's /usr is used.
   std::string prefix;
-  // An engine's has all its files; the prefix is where it has Node.js.
-  enum class From { host, engine };
-  From from = From::host;
+  // Of an engine's image: what its name meant when it was looked up. It has all files that programs
+  // see; the prefix is where it has Node.js. "": a Node.js of this host.
+  std::string id = {};
+
+  bool is_of_engine() const { return !id.empty(); }
 };
 
 // Where the sandbox has the image's Node.js.

@@ -30,7 +30,7 @@ Task<FoundSet> find_packages(const InstallContext& context, InstallRequest reque
                              SandboxSpec spec, CLibrary library) {
   WantedSet wanted{request.dependencies, request.lockfile, spec.image.node_version};
   if (library == CLibrary::musl) wanted.libc = "musl";
-  if (spec.image.from == Image::From::engine) wanted.image = spec.image.name;
+  wanted.image = spec.image.id;
   const NpmContext npm{context.sandboxes, context.registry, context.clock,  context.downloads,
                        request.owner,     std::move(spec),  request.timeout};
   std::string last_message;

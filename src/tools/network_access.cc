@@ -82,7 +82,7 @@ Policy read_network(const Arguments& arguments, const Settings& settings) {
 }
 
 Policy network_for(const Image& image, const Policy& usual) {
-  return image.from == Image::From::engine ? Policy{} : usual;
+  return image.is_of_engine() ? Policy{} : usual;
 }
 
 void check_network_unchanged(const Arguments& arguments, const Lease& lease) {

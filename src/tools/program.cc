@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tools/environment.h"
 #include "tools/network_access.h"
+#include "tools/sandbox_options.h"
 
 namespace belljar::tools {
 
@@ -160,7 +161,7 @@ std::string network_in_words(const Settings& settings) {
 }  // namespace
 
 std::string surroundings(const Settings& settings) {
-  const Limits& limits = settings.default_limits;
+  const Limits limits = usual_limits(settings, settings.default_image);
   return fmt::format(
       "The program is an ES module (use import, top-level await works) run by a real Node.js in a "
       "sealed Linux sandbox: working directory /workspace, /bin/sh and the usual command-line "

@@ -6,6 +6,7 @@
 #include "tools/network_access.h"
 #include "tools/progress.h"
 #include "tools/publishing.h"
+#include "tools/sandbox_options.h"
 #include "tools/server_program.h"
 
 namespace belljar::tools {
@@ -49,7 +50,7 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
   failed.session = run.in_session;
   failed.published = run.listen_on.has_value();
   failed.host_files = context.files != nullptr;
-  failed.max_limits = context.settings.max_limits;
+  failed.max_limits = highest_limits(context.settings, lease.spec().image.name);
   failed.max_timeout = context.settings.max_run_timeout;
   failed.network = lease.spec().network;
   failed.max_network = most_network(context.settings);

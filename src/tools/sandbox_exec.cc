@@ -7,6 +7,7 @@
 #include "tools/program.h"
 #include "tools/progress.h"
 #include "tools/run_result.h"
+#include "tools/sandbox_options.h"
 #include "tools/schema.h"
 
 namespace belljar::tools {
@@ -96,7 +97,7 @@ class Execution {
     err_ += result.err.text;
     FailedRun failed{report, ""};
     failed.session = true;
-    failed.max_limits = settings_.max_limits;
+    failed.max_limits = highest_limits(settings_, lease_.spec().image.name);
     failed.max_timeout = settings_.max_run_timeout;
     failed.network = lease_.spec().network;
     failed.max_network = most_network(settings_);

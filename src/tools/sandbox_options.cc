@@ -24,6 +24,56 @@ bool is_image_character(char c) {
          c == '_' || c == '-' || c == ':' || c == '/';
 }
 
+Limits higher_of_each(const Limits& one, const Limits& other) {
+  Limits limits = one;
+  limits.memory = std::max(one.memory, other.memory);
+  limits.cpus = std::max(one.cpus, other.cpus);
+  limits.pids = std::max(one.pids, other.pids);
+  limits.disk = std::max(one.disk, other.disk);
+  return limits;
+}
+
+// What some image may have: a schema is made before the image is known.
+Limits highest_of_all(const Settings& settings) {
+  Limits limits = highest_limits(settings, settings.default_image);
+  for (const ImageLimits::Rule& rule : settings.image_limits.rules()) {
+    limits = higher_of_each(limits, rule.limits.over(settings.default_limits));
+  }
+  return higher_of_each(limits, settings.default_limits);
+}
+
+std::string in_words(const Limits& limits) {
+  return fmt::format("{} of memory, {} CPU, {} processes and threads, {} of disk",
+                     format_bytes(limits.memory), limits.cpus, limits.pids,
+                     format_bytes(limits.disk));
+}
+
+// Which images have other defaults than the others; "" if none has.
+std::string defaults_of_images(const Settings& settings) {
+  if (settings.image_limits.rules().empty()) return "";
+  std::string text = " Defaults by image: ";
+  for (const ImageLimits::Rule& rule : settings.image_limits.rules()) {
+    text +=
+        fmt::format("{}: {}; ", rule.pattern, in_words(rule.limits.over(settings.default_limits)));
+  }
+  return text + fmt::format("others: {}.", in_words(settings.default_limits));
+}
+
+void check_highest(const Limits& limits, const Limits& highest, const std::string& image) {
+  const auto refuse = [&image](const char* name, const auto& is, const auto& most) {
+    fail(Code::invalid, "argument \"limits.{}\" is {}; a sandbox of {} may have at most {}", name,
+         is, image, most);
+  };
+  if (limits.memory > highest.memory) {
+    refuse("memory", format_bytes(limits.memory), format_bytes(highest.memory));
+  }
+  if (limits.cpus > highest.cpus) refuse("cpus", limits.cpus, highest.cpus);
+  if (limits.pids > highest.pids) refuse("pids", limits.pids, highest.pids);
+  if (limits.disk > highest.disk) {
+    refuse("disk", format_bytes(limits.disk), format_bytes(highest.disk));
+  }
+}
+
 }  // namespace
 
 Parameter image_parameter(const Settings& settings) {
@@ -36,22 +86,22 @@ Parameter image_parameter(const Settings& settings) {
       .fallback = json::value(settings.default_image)};
 }
 
-Limits highest_limits(const Settings& settings) {
-  Limits limits = settings.default_limits;
-  limits.memory = std::max(limits.memory, settings.max_limits.memory);
-  limits.cpus = std::max(limits.cpus, settings.max_limits.cpus);
-  limits.pids = std::max(limits.pids, settings.max_limits.pids);
-  limits.disk = std::max(limits.disk, settings.max_limits.disk);
-  return limits;
+Limits usual_limits(const Settings& settings, const std::string& image) {
+  return settings.image_limits.of(image, settings.default_limits);
+}
+
+Limits highest_limits(const Settings& settings, const std::string& image) {
+  return higher_of_each(usual_limits(settings, image), settings.max_limits);
 }
 
 Parameter limits_parameter(const Settings& settings) {
-  const Limits highest = highest_limits(settings);
-  const Limits& usual = settings.default_limits;
+  const Limits highest = highest_of_all(settings);
+  const Limits usual = usual_limits(settings, settings.default_image);
   Parameter limits{
       .name = "limits",
       .type = Type::object,
-      .description = "What the sandbox may use, where it shall differ from the default."};
+      .description = "What the sandbox may use, where it shall differ from the default." +
+                     defaults_of_images(settings)};
   limits.fields = {
       Parameter{
           .name = "memory",
@@ -94,12 +144,14 @@ std::string read_image_name(const Arguments& arguments) {
 }
 
 Limits read_limits(const Arguments& arguments, const Settings& settings) {
+  const std::string image = read_image_name(arguments);
   const Arguments given = arguments.object("limits");
-  Limits limits = settings.default_limits;
+  Limits limits = usual_limits(settings, image);
   if (given.has("memory")) limits.memory = given.bytes("memory");
   if (given.has("cpus")) limits.cpus = given.number("cpus");
   if (given.has("pids")) limits.pids = static_cast<uint32_t>(given.integer("pids"));
   if (given.has("disk")) limits.disk = given.bytes("disk");
+  check_highest(limits, highest_limits(settings, image), image);
   return limits;
 }
 

@@ -16,16 +16,18 @@ Parameter limits_parameter(const Settings& settings);
 // The name of the image, whose form is checked; whether there is such an image is not known here.
 std::string read_image_name(const Arguments& arguments);
 
-// Refuses every policy but `none`.
+// What a sandbox of that image has if nobody asks for anything else. Nothing else decides that.
+// `image` is the name as it was asked for.
+Limits usual_limits(const Settings& settings, const std::string& image);
 
-// The operator's defaults with what the caller changed.
+// How far a caller may raise them: the operator's maximum, or what is usual if that is higher.
+Limits highest_limits(const Settings& settings, const std::string& image);
+
+// What is usual for the image, with what the caller changed.
 Limits read_limits(const Arguments& arguments, const Settings& settings);
 
 // For a call in a sandbox that exists: limits cannot change any more, so `limits` may only repeat
 // them.
 void check_limits_unchanged(const Arguments& arguments, const Limits& limits);
-
-// The operator's maximum, or the default if that is higher.
-Limits highest_limits(const Settings& settings);
 
 }  // namespace belljar::tools

@@ -42,6 +42,58 @@ TEST(ReadLimits, StopsAtTheOperatorsMaximum) {
   EXPECT_THAT(error_of([] { read(R"({"limits":{"pids":-1}})"); }), HasSubstr("limits.pids"));
 }
 
+// With images of their own limits.
+Settings with_images() {
+  Settings result = settings();
+  result.default_limits.cpus = 1;
+  result.image_limits =
+      ImageLimits::parse("acme/tools:*=memory:2g,pids:512; node:20*=memory:128m,cpus:0.5");
+  return result;
+}
+
+Limits limits_with_images(std::string_view text) {
+  const Settings all = with_images();
+  const std::vector<Parameter> parameters{image_parameter(all), limits_parameter(all)};
+  return read_limits(Arguments::read(parameters, json::parse(text).as_object()), all);
+}
+
+TEST(ReadLimits, OfAnImageTakeThePlaceOfTheUsualOnes) {
+  EXPECT_EQ(limits_with_images("{}").memory, 512u << 20);
+  const Limits tools = limits_with_images(R"({"image":"acme/tools:1"})");
+  EXPECT_EQ(tools.memory, 2ull << 30);
+  EXPECT_EQ(tools.pids, 512u);
+  EXPECT_EQ(tools.cpus, 1);
+  EXPECT_EQ(limits_with_images(R"({"image":"node:20-slim"})").cpus, 0.5);
+}
+
+TEST(ReadLimits, OfACallCountMoreThanThoseOfItsImage) {
+  EXPECT_EQ(limits_with_images(R"({"image":"acme/tools:1","limits":{"memory":"64m"}})").memory,
+            64u << 20);
+  const Limits raised = limits_with_images(R"({"image":"node:20","limits":{"memory":"1g"}})");
+  EXPECT_EQ(raised.memory, 1u << 30) << "up to the general maximum";
+  EXPECT_EQ(raised.cpus, 0.5) << "what was not given stays";
+}
+
+TEST(ReadLimits, OfAnImageAboveTheMaximumAreItsMaximum) {
+  EXPECT_EQ(limits_with_images(R"({"image":"acme/tools:1","limits":{"memory":"2g"}})").memory,
+            2ull << 30);
+  EXPECT_EQ(error_of([] { limits_with_images(R"({"image":"node:20","limits":{"memory":"2g"}})"); }),
+            "argument \"limits.memory\" is 2 GiB; a sandbox of node:20 may have at most 1 GiB");
+  EXPECT_THAT(
+      error_of([] { limits_with_images(R"({"image":"acme/tools:1","limits":{"memory":"3g"}})"); }),
+      HasSubstr("from 32 MiB to 2 GiB"));
+}
+
+TEST(LimitsParameter, SaysWhichImagesHaveLimitsOfTheirOwn) {
+  EXPECT_THAT(limits_parameter(with_images()).description,
+              HasSubstr("acme/tools:*: 2 GiB of memory, 1 CPU, 512 processes and threads, 256 MiB "
+                        "of disk; node:20*: 128 MiB"));
+  Settings other = with_images();
+  other.default_image = "node:20";
+  EXPECT_THAT(limits_parameter(other).fields.at(0).description, HasSubstr("Default 128 MiB"));
+  EXPECT_EQ(limits_parameter(settings()).description.find("image"), std::string::npos);
+}
+
 TEST(ReadLimits, OfASandboxThatExistsMayOnlyBeRepeated) {
   Limits limits;
   EXPECT_NO_THROW(check_limits_unchanged(read("{}"), limits));

@@ -1,6 +1,7 @@
 #include "tools/script_guide.h"
 
 #include "base/bytes.h"
+#include "tools/sandbox_options.h"
 
 namespace belljar::tools {
 
@@ -96,8 +97,8 @@ constexpr const char* kTask = R"(
 )";
 
 std::string limits_section(const Settings& settings) {
-  const Limits& limits = settings.default_limits;
-  const Limits& most = settings.max_limits;
+  const Limits limits = usual_limits(settings, settings.default_image);
+  const Limits most = highest_limits(settings, settings.default_image);
   return fmt::format(R"(
 ## Limits
 

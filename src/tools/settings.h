@@ -9,14 +9,16 @@
 #include "base/task.h"
 #include "network/policy.h"
 #include "packages/package_rules.h"
-#include "sandbox/limits.h"
+#include "sandbox/image_limits.h"
 
 namespace belljar::tools {
 
-// What the operator decided for all calls. A default above its maximum raises the maximum.
+// What the operator decided for all calls. A default above its maximum raises the maximum, and that
+// of an image does so for this image.
 struct Settings {
   std::string default_image = "node:lts-slim";
-  Limits default_limits;
+  Limits default_limits;     // ask usual_limits() (sandbox_options.h), which knows the image
+  ImageLimits image_limits;  // in place of these, for images that have some of their own
   // How far a caller may raise each limit; lowering is always allowed. inodes are not the caller's.
   Limits max_limits{.memory = 4ull << 30, .cpus = 4, .pids = 1024, .disk = 4ull << 30};
   network::Policy network = network::Policy::parse("internet");

@@ -40,7 +40,7 @@ Task<Capabilities> BothDrivers::probe() {
 }
 
 Task<std::unique_ptr<Sandbox>> BothDrivers::create(SandboxSpec spec) {
-  Driver& driver = spec.image.from == Image::From::engine ? *engine_ : *host_;
+  Driver& driver = spec.image.is_of_engine() ? *engine_ : *host_;
   return driver.create(std::move(spec));
 }
 

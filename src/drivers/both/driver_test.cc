@@ -27,10 +27,10 @@ struct Bench {
   std::unique_ptr<BothDrivers> both;
 };
 
-SandboxSpec spec_of(std::string name, Image::From from) {
+SandboxSpec spec_of(std::string name, std::string id) {
   SandboxSpec spec;
   spec.image.name = std::move(name);
-  spec.image.from = from;
+  spec.image.id = std::move(id);
   return spec;
 }
 
@@ -42,8 +42,8 @@ std::vector<std::string> names_of(const std::vector<SandboxSpec>& specs) {
 
 Task<> create_both() {
   const Bench bench{co_await asio::this_coro::executor};
-  const auto first = co_await bench.both->create(spec_of("node:24", Image::From::host));
-  const auto second = co_await bench.both->create(spec_of("acme:1", Image::From::engine));
+  const auto first = co_await bench.both->create(spec_of("node:24", ""));
+  const auto second = co_await bench.both->create(spec_of("acme:1", "sha256:1"));
   EXPECT_THAT(names_of(bench.host->specs()), ElementsAre("node:24"));
   EXPECT_THAT(names_of(bench.engine->specs()), ElementsAre("acme:1"));
   co_await first->destroy();

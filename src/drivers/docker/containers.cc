@@ -21,6 +21,7 @@ constexpr seconds kCreation{120};  // pulling is not part of it
 constexpr seconds kLookAgain{1};   // whether a container whose agent is silent still runs
 constexpr seconds kRemoval{60};
 constexpr int kRemovals = 5;
+constexpr size_t kMostImages = 256;
 constexpr milliseconds kRemovalPause{200};
 
 // Who programs are: whoever runs belljar, so that it can read what they write; never root.
@@ -123,13 +124,44 @@ std::map<std::string, std::string> Containers::labels() const {
           {"belljar.created", std::to_string(seconds)}};
 }
 
+void Containers::know_image(const ImageDetails& image) {
+  if (volumes_.size() >= kMostImages) volumes_.clear();
+  volumes_[image.id] = image.volumes;
+}
+
+Task<std::string> Containers::find_image(std::string name) {
+  const auto image = co_await engine_.inspect_image(name);
+  if (!image) fail(Code::not_found, "the engine does not have the image \"{}\"", name);
+  know_image(*image);
+  co_return image->id;
+}
+
+Task<std::vector<std::string>> Containers::volumes_of(Image image) {
+  const auto known = volumes_.find(image.id);
+  if (known != volumes_.end()) co_return known->second;
+  const auto details = co_await engine_.inspect_image(image.id);
+  if (!details)
+    fail(Code::not_found, "the engine does not have the image \"{}\" any more", image.name);
+  know_image(*details);
+  co_return details->volumes;
+}
+
+Task<> Containers::make_of_image(const Container& container, const Image& image,
+                                 json::object spec) {
+  try {
+    co_await engine_.create(container.name, std::move(spec));
+  } catch (const Error& e) {
+    if (e.code() != Code::not_found) throw;
+    fail(Code::not_found, "the engine does not have the image \"{}\" any more: {}", image.name,
+         e.what());
+  }
+}
+
 Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   const Files files = look_at_files(spec.files, settings_.belljar);
-  const auto image = co_await engine_.inspect_image(spec.image.name);
-  if (!image) fail(Code::not_found, "the engine does not have the image \"{}\"", spec.image.name);
   ContainerWishes wishes;
-  wishes.image = image->id;
-  wishes.volumes = image->volumes;
+  wishes.image = spec.image.id;
+  wishes.volumes = co_await volumes_of(spec.image);
   wishes.runtime = settings_.runtime;
   wishes.agent_program = settings_.agent_program;
   wishes.host_directory = container.place.engine_path();
@@ -141,7 +173,7 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   wishes.limits = spec.limits;
   wishes.labels = labels();
   AgentListener listener{co_await asio::this_coro::executor, container.place.handle()};
-  co_await engine_.create(container.name, container_spec(wishes));
+  co_await make_of_image(container, spec.image, container_spec(wishes));
   co_await engine_.start(container.name);
   co_await wait_for_agent(container, listener);
   const AgentHello& hello = container.agent->hello();

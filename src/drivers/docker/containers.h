@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/task_group.h"
 #include "drivers/docker/agent_client.h"
@@ -48,7 +49,15 @@ class Containers {
   // To be told before the first one is made.
   void know_engine(const EngineVersion& version);
 
-  // Within a limit of time. Throws Error in words for the caller.
+  // What an image is. An id means the same for ever, unlike a name, so this need not be looked up
+  // again for each container.
+  void know_image(const ImageDetails& image);
+
+  // The id of the image that has this name now. Error{not_found} if there is none.
+  Task<std::string> find_image(std::string name);
+
+  // Of an image that is given by its id. Within a limit of time. Throws Error in words for the
+  // caller.
   Task<std::unique_ptr<Container>> make(SandboxSpec spec);
 
   // Ends all of it; returns when the engine has removed it.
@@ -66,12 +75,15 @@ class Containers {
  private:
   std::map<std::string, std::string> labels() const;
   Task<> create(Container& container, const SandboxSpec& spec);
+  Task<std::vector<std::string>> volumes_of(Image image);
+  Task<> make_of_image(const Container& container, const Image& image, json::object spec);
   Task<> remove_surely(std::string name);
   Task<> wait_for_agent(Container& container, AgentListener& listener);
 
   Engine& engine_;
   ContainerSettings settings_;
   std::string seccomp_;
+  std::map<std::string, std::vector<std::string>> volumes_;  // of images, by their ids
   bool is_podman_ = false;
   RunDirectory directory_;
   uint64_t next_ = 1;

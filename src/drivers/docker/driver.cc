@@ -53,6 +53,7 @@ Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
     fail(Code::unavailable, "this engine cannot make sandboxes: {}: {}", unmet.front().detail,
          unmet.front().fix);
   }
+  if (spec.image.id.empty()) spec.image.id = co_await containers_.find_image(spec.image.name);
   std::unique_ptr<Container> container = warm_.take(spec);
   if (!container) container = co_await containers_.make(spec);
   warm_.refill(spec);

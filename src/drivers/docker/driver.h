@@ -35,6 +35,9 @@ class DockerDriver final : public Driver {
   Task<> get_ready();
   Engine& engine() { return engine_; }
 
+  // Says what an image is, so that the engine need not be asked again to make a container of it.
+  void know_image(const ImageDetails& image) { containers_.know_image(image); }
+
   // Containers that wait for a user.
   size_t warm() const { return warm_.ready(); }
 

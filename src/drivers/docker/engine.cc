@@ -104,8 +104,8 @@ Task<std::optional<ImageDetails>> Engine::inspect_image(std::string reference) {
   co_return read_image(parse_object(answer.body));
 }
 
-Task<> Engine::pull(std::string reference, PullLimits limits,
-                    std::function<void(std::string_view)> progress) {
+Task<ImageDetails> Engine::pull(std::string reference, PullLimits limits,
+                                std::function<void(std::string_view)> progress) {
   const ImageReference image = check_image(reference);
   // Without a tag an engine would fetch all that there are.
   const std::string tag =
@@ -134,10 +134,11 @@ Task<> Engine::pull(std::string reference, PullLimits limits,
   if (answer.status != 200)
     refuse_pull(subject, answer.status, read_refusal(answer.body, answer.body.size()));
   pulled.feed_end();
-  const auto details = co_await inspect_image(reference);
+  auto details = co_await inspect_image(reference);
   if (!details)
     fail(Code::unavailable, "the container engine pulled {}, but does not have it", reference);
-  if (details->size <= limits.size && details->layers <= limits.layers) co_return;
+  if (details->size <= limits.size && details->layers <= limits.layers)
+    co_return std::move(*details);
   co_await forget_image(reference);
   fail(Code::exhausted, "the image {} has {} in {} layers; allowed are {} and {}", reference,
        format_bytes(details->size), details->layers, format_bytes(limits.size), limits.layers);

@@ -51,9 +51,10 @@ class Engine {
   // and no other, and no other call), and tells `progress` (may be empty) in words how far it
   // is. Without a tag and digest "latest" is meant. One that is over the limits is given up as soon
   // as that is known (Error{exhausted}), and not kept; one that is nowhere is Error{not_found}; one
-  // that the registry keeps from us is Error{denied}.
-  Task<> pull(std::string reference, PullLimits limits,
-              std::function<void(std::string_view)> progress);
+  // that the registry keeps from us is Error{denied}. Returns what was pulled: its name may mean
+  // something else a moment later.
+  Task<ImageDetails> pull(std::string reference, PullLimits limits,
+                          std::function<void(std::string_view)> progress);
 
   // Makes a container, which does not run yet, and returns its id. An image that the engine does
   // not have is Error{not_found}. An engine that would drop one of the limits is refused. Whoever

@@ -170,6 +170,16 @@ std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo
           runc(version)};
 }
 
+std::vector<std::string> feature_names() {
+  std::vector<std::string> names;
+  for (const Feature& feature : check_engine({}, {})) {
+    names.push_back(feature.name);
+    const bool is_new = std::find(names.begin(), names.end(), feature.group) == names.end();
+    if (!feature.group.empty() && is_new) names.push_back(feature.group);
+  }
+  return names;
+}
+
 void check_runtime(const EngineVersion& version, const EngineInfo& info, const std::string& name) {
   if (name.empty() || name == info.default_runtime) return;
   const auto& runtimes = info.runtimes;

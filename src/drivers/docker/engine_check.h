@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "drivers/docker/engine_answers.h"
@@ -10,6 +11,9 @@ namespace belljar::docker {
 // What an engine can enforce, as far as it says so itself: what the driver reports before it makes
 // a container, and refuses to work without.
 std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info);
+
+// Every name and group that --require knows.
+std::vector<std::string> feature_names();
 
 // Throws Error{unavailable} unless containers can be run by the OCI runtime of that name ("": the
 // engine's own choice). Podman's API takes the name and ignores it, so that only its default is had

@@ -68,13 +68,19 @@ TEST(EngineCheck, NamesWhatIsWeaker) {
 }
 
 // Attack DK05.
-TEST(EngineCheck, KnowsWhichVersionsOfRuncAreFixed) {
+TEST(EngineCheck, DK05KnowsWhichVersionsOfRuncAreFixed) {
   for (const char* fixed : {"1.3.6", "1.3.7", "1.4.3", "1.4.10", "1.5.0-rc.3", "1.5.0-rc.10",
                             "1.5.0", "1.6.0", "2.0.0", "1.4.3+ds1"})
     EXPECT_EQ(runc_state(fixed), State::enforced) << fixed;
   for (const char* old : {"1.1.5", "1.2.8", "1.2.99", "1.3.5", "1.3.6-rc.1", "1.4.2", "1.4.0-rc.3",
                           "1.5.0-rc.2", "0.1.0", "", "crun", "1.4", "1.4.x"})
     EXPECT_EQ(runc_state(old), State::degraded) << old;
+}
+
+TEST(EngineCheck, HasNamesAndGroupsThatCanBeRequired) {
+  EXPECT_THAT(feature_names(), ElementsAre("linux-containers", "seccomp", "memory-limit", "limits",
+                                           "swap", "pids-limit", "cpu-limit", "user-namespace",
+                                           "namespaces", "cgroup-namespace", "runc"));
 }
 
 TEST(EngineCheck, KnowsThatDistributionsCarryFixesOver) {

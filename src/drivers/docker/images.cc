@@ -47,21 +47,21 @@ Task<Image> DockerImages::resolve(std::string name,
   auto details = co_await driver_.engine().inspect_image(name);
   if (!details && policy_.pull == ImagePolicy::Pull::missing) {
     const PullLimits limits;
-    co_await driver_.engine().pull(name, limits, std::move(progress));
-    details = co_await driver_.engine().inspect_image(name);
+    details = co_await driver_.engine().pull(name, limits, std::move(progress));
   }
   if (!details) {
     fail(
         Code::not_found,
         "the engine does not have the image \"{}\": pull it there (docker pull {}), or let belljar "
-        "do so (setting docker-pull)",
+        "do so (docker-pull = true)",
         name, name);
   }
+  driver_.know_image(*details);
   Image image;
+  image.id = details->id;
   image.node_version = co_await node_version(name, *details);
   image.name = std::move(name);
   image.prefix = "/usr/local";
-  image.from = Image::From::engine;
   co_return image;
 }
 
@@ -71,10 +71,10 @@ Task<std::string> DockerImages::node_version(std::string name, const ImageDetail
   std::string version = version_in(details.env);
   if (!is_version(version)) {
     SandboxSpec spec;
-    spec.image = {name, "", "/usr/local", Image::From::engine};
-    const auto sandbox = co_await driver_.create(std::move(spec));
+    spec.image = {name, "", "/usr/local", details.id};
     Command command;
-    command.argv = {node_path({name, "", "/usr/local"}), "-p", "process.versions.node"};
+    command.argv = {node_path(spec.image), "-p", "process.versions.node"};
+    const auto sandbox = co_await driver_.create(std::move(spec));
     const RunLimits limits;
     const RunResult result = co_await run_program(*sandbox, std::move(command), limits, nullptr);
     version = result.out.text.substr(0, result.out.text.find('\n'));

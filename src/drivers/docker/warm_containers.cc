@@ -16,7 +16,7 @@ std::string key_of(const SandboxSpec& spec) {
   struct stat files {};
   if (spec.files) ::fstat(spec.files->get(), &files);
   const Limits& limits = spec.limits;
-  return fmt::format("{} {} {} {} {} {} {}:{}", spec.image.name, limits.memory, limits.cpus,
+  return fmt::format("{} {} {} {} {} {} {}:{}", spec.image.id, limits.memory, limits.cpus,
                      limits.pids, limits.disk, limits.inodes, files.st_dev, files.st_ino);
 }
 

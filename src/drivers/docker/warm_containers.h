@@ -23,7 +23,8 @@ class WarmContainers {
   WarmContainers(const asio::any_io_executor& executor, Clock& clock, Containers& containers,
                  size_t size);
 
-  // One that fits, or nothing.
+  // One that fits, or nothing. Of the image by its id: one whose name means another image now is
+  // of no use.
   std::unique_ptr<Container> take(const SandboxSpec& spec);
 
   // Says that one of this kind is in use: more are made in the background.
