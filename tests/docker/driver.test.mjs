@@ -7,7 +7,7 @@ import { cli } from '../e2e/lib/belljar.mjs';
 import { connect } from '../e2e/lib/client.mjs';
 import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
-import { must } from './lib/api.mjs';
+import { call as ask, must } from './lib/api.mjs';
 import { Docker } from './lib/engines.mjs';
 import { importImage } from './lib/image.mjs';
 
@@ -111,6 +111,48 @@ describe('images', () => {
   if (!isPodman) test('an OCI runtime that the engine does not have is refused', async () => {
     const refused = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'runsc-of-nobody' } });
     assert.match(refused.stderr, /has no runtime .runsc-of-nobody.: .*choose one of .*runc/);
+  });
+});
+
+// What `docker login` would have written, and belljar with it; `said` is all that it says.
+async function pullPrivate(login) {
+  const { BELLJAR_TEST_DOCKER_PRIVATE: registry } = process.env;
+  const config = `${data}/config.json`;
+  if (login) writeFileSync(config, JSON.stringify({ auths: { [registry]: { auth: Buffer.from(login).toString('base64') } } }), { mode: 0o600 });
+  const settings = { ...env, BELLJAR_DOCKER_WARM: '0', BELLJAR_DOCKER_PULL: 'yes', BELLJAR_IMAGE: `${registry}/node:1`, BELLJAR_LOG_LEVEL: 'debug', BELLJAR_DOCKER_CONFIG: login ? config : '' };
+  const result = await cli(['run', '-e', '1'], { env: settings });
+  const shown = await cli(['config'], { env: settings });
+  rmSync(config, { force: true });
+  return { result, said: result.stdout + result.stderr + shown.stdout + shown.stderr };
+}
+
+describe('a registry that asks who is there', () => {
+  const { BELLJAR_TEST_DOCKER_PRIVATE: registry, BELLJAR_TEST_DOCKER_LOGIN: login } = process.env;
+  const secrets = (of) => [of.slice(of.indexOf(':') + 1), Buffer.from(of).toString('base64'), Buffer.from(`{"username":"${of.split(':')[0]}`).toString('base64url').slice(0, 24)];
+  const isImageThere = async () => (await ask(socket, 'GET', `/v1.41/images/${registry}/node:1/json`)).status === 200;
+
+  test('refuses whoever has no login, or a wrong one, and gives its image to a right one', async () => {
+    assert.match((await pullPrivate()).said, new RegExp(`the registry ${registry} does not give the image .* and belljar has no credentials for it`));
+    const wrong = await pullPrivate('tester:guessed-it');
+    assert.match(wrong.said, new RegExp(`the registry ${registry} does not give the image .* to the credentials that docker-config has for it`));
+    assert.equal(await isImageThere(), false);
+    const right = await pullPrivate(login);
+    assert.equal(right.result.code, 0, right.result.stderr);
+    assert.equal(right.result.stdout, '24.0.0\n');
+    assert.equal(await isImageThere(), true);
+    for (const secret of secrets('tester:guessed-it')) assert.ok(!wrong.said.includes(secret), 'it says what is secret');
+    for (const secret of secrets(login)) assert.ok(!right.said.includes(secret), 'it says what is secret');
+  });
+
+  test('a file with logins that cannot be read is told by its name', async () => {
+    const config = `${data}/broken.json`;
+    writeFileSync(config, '{"auths": ');
+    for (const [file, why] of [[config, 'is no JSON'], ['/nonexistent/config.json', 'No such file']]) {
+      const { code, stderr } = await cli(['run', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_CONFIG: file } });
+      assert.notEqual(code, 0);
+      assert.match(stderr, new RegExp(`${file}.*${why}`));
+      assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    }
   });
 });
 

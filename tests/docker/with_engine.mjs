@@ -6,6 +6,8 @@
 //   BELLJAR_TEST_DOCKER           the path of the engine's socket
 //   BELLJAR_TEST_DOCKER_IMAGE     an image that the engine has, with busybox and Node.js
 //   BELLJAR_TEST_DOCKER_REGISTRY  HOST:PORT of a registry with the images small:1 and large:1 (4 MiB), which the engine does not have
+//   BELLJAR_TEST_DOCKER_PRIVATE   HOST:PORT of one that asks who is there, with node:1 (something that prints 24.0.0)
+//   BELLJAR_TEST_DOCKER_LOGIN     USER:PASSWORD for that
 //   BELLJAR_TEST_DOCKER_PID       the process of the engine
 // and with Docker
 //   BELLJAR_TEST_DOCKER_TLS       tcp://127.0.0.1:PORT, where it also listens
@@ -16,7 +18,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 
 import { Docker, Podman, Registry, isInstalled } from './lib/engines.mjs';
-import { importImage, importFile, publish } from './lib/image.mjs';
+import { importFile, importImage, importSmall, publish } from './lib/image.mjs';
 
 const [kind, node, ...command] = process.argv.slice(2);
 const program = { docker: 'dockerd', podman: 'podman' }[kind];
@@ -30,18 +32,25 @@ for (const needed of [program, 'docker-registry', 'busybox']) {
 const directory = mkdtempSync('/var/tmp/belljar-engine-');
 const engine = new { docker: Docker, podman: Podman }[kind](`${directory}/engine`);
 const registry = new Registry(`${directory}/registry`);
+// The password as bcrypt has it; one with a colon, which also stands between user and password.
+const login = { username: 'tester', password: 'not:for-logs' };
+const guarded = new Registry(`${directory}/private`, `${login.username}:$2y$04$belljarbelljarbelljaruAYIzVNujt5q3U3ihbldsgHPUKJFyw6W\n`);
 
 async function prepare() {
-  await Promise.all([engine.start(), registry.start()]);
+  await Promise.all([engine.start(), registry.start(), guarded.start()]);
   await importImage(engine.socket, 'localhost/belljar-test', '1', node);
   for (const [name, bytes] of [['small', 6], ['large', 4 << 20]]) {
     await importFile(engine.socket, `localhost/${name}`, '1', bytes);
     await publish(engine.socket, name, '1', registry.address);
   }
+  await importSmall(engine.socket, 'localhost/node', '1');
+  await publish(engine.socket, 'node', '1', guarded.address, login);
   return {
     BELLJAR_TEST_DOCKER: engine.socket,
     BELLJAR_TEST_DOCKER_IMAGE: 'localhost/belljar-test:1',
     BELLJAR_TEST_DOCKER_REGISTRY: registry.address,
+    BELLJAR_TEST_DOCKER_PRIVATE: guarded.address,
+    BELLJAR_TEST_DOCKER_LOGIN: `${login.username}:${login.password}`,
     BELLJAR_TEST_DOCKER_PID: String(engine.daemon.child.pid),
     BELLJAR_TEST_DOCKER_TLS: engine.address ?? '',
     BELLJAR_TEST_DOCKER_CERTS: engine.certificates ?? '',
@@ -56,6 +65,6 @@ try {
   const [status] = await once(child, 'exit');
   process.exitCode = status ?? 1;
 } finally {
-  await Promise.allSettled([engine.daemon && engine.remove(), registry.daemon && registry.remove()]);
+  await Promise.allSettled([engine.daemon && engine.remove(), registry.daemon && registry.remove(), guarded.daemon && guarded.remove()]);
   rmSync(directory, { recursive: true, force: true });
 }

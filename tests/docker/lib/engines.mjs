@@ -115,13 +115,19 @@ export class Podman {
   }
 }
 
-// Debian's docker-registry, on a port of the loopback interface that the kernel chooses.
+// Debian's docker-registry, on a port of the loopback interface that the kernel chooses. `users`: lines of an htpasswd file,
+// with passwords as bcrypt has them, if nobody else may ask it for anything.
 export class Registry {
-  constructor(directory) { this.directory = directory; }
+  constructor(directory, users) { Object.assign(this, { directory, users }); }
 
   async start() {
     mkdirSync(this.directory, { recursive: true });
     const configuration = { version: 0.1, storage: { filesystem: { rootdirectory: `${this.directory}/data` } }, http: { addr: '127.0.0.1:0' } };
+    if (this.users) {
+      const path = `${this.directory}/htpasswd`;
+      writeFileSync(path, this.users);
+      configuration.auth = { htpasswd: { realm: 'belljar tests', path } };
+    }
     writeFileSync(`${this.directory}/config.yml`, JSON.stringify(configuration));
     this.daemon = new Daemon(`${this.directory}/registry.log`, ['docker-registry', 'serve', `${this.directory}/config.yml`]);
     await this.daemon.ready('docker-registry', () => {

@@ -1,6 +1,6 @@
 // The image of the tests, from scratch: busybox as its shell, and a Node.js runtime of belljar's with the libraries of
 // this host's that it needs.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -58,12 +58,24 @@ export const importImage = (socket, name, tag, node) => importTree(socket, name,
 // One file of so many bytes that cannot be packed: for what is pulled and not run.
 export const importFile = (socket, name, tag, bytes) => importTree(socket, name, tag, (root) => writeFileSync(`${root}/file`, randomBytes(bytes)));
 
-// Moves localhost/NAME:TAG from the engine to the registry at `address`.
-export async function publish(socket, name, tag, address) {
+// A program in the place of Node.js that only tells its version: an image that runs, and is small.
+export const importSmall = (socket, name, tag) => importTree(socket, name, tag, (root) => {
+  const programs = { [busybox]: busybox };
+  if (spawnSync('ldd', [busybox]).status === 0) for (const library of libraries(busybox)) programs[library] = library;
+  for (const [from, to] of Object.entries(programs)) {
+    mkdirSync(dirname(root + to), { recursive: true });
+    copyFileSync(from, root + to);
+  }
+  mkdirSync(`${root}/usr/local/bin`, { recursive: true });
+  writeFileSync(`${root}/usr/local/bin/node`, `#!${busybox} sh\necho 24.0.0\n`, { mode: 0o755 });
+});
+
+// Moves localhost/NAME:TAG from the engine to the registry at `address`, as whom `login` ({ username, password }) says.
+export async function publish(socket, name, tag, address, login = {}) {
   const here = `localhost/${name}:${tag}`;
   const there = `${address}/${name}`;
   await must(socket, 'POST', `/v1.41/images/${here}/tag?repo=${encodeURIComponent(there)}&tag=${tag}`);
-  const nobody = { 'X-Registry-Auth': Buffer.from('{}').toString('base64') };
-  await must(socket, 'POST', `/v1.41/images/${there}/push?tag=${tag}`, undefined, nobody);
+  const headers = { 'X-Registry-Auth': Buffer.from(JSON.stringify(login)).toString('base64') };
+  await must(socket, 'POST', `/v1.41/images/${there}/push?tag=${tag}`, undefined, headers);
   for (const gone of [`${there}:${tag}`, here]) await must(socket, 'DELETE', `/v1.41/images/${gone}`);
 }
