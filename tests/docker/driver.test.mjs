@@ -123,7 +123,7 @@ async function pullPrivate(login) {
   const { BELLJAR_TEST_DOCKER_PRIVATE: registry } = process.env;
   const config = `${data}/config.json`;
   if (login) writeFileSync(config, JSON.stringify({ auths: { [registry]: { auth: Buffer.from(login).toString('base64') } } }), { mode: 0o600 });
-  const settings = { ...env, BELLJAR_DOCKER_PULL: 'yes', BELLJAR_IMAGE: `${registry}/node:1`, BELLJAR_LOG_LEVEL: 'debug', BELLJAR_DOCKER_CONFIG: login ? config : '' };
+  const settings = { ...env, BELLJAR_DOCKER_WARM: '0', BELLJAR_DOCKER_PULL: 'yes', BELLJAR_IMAGE: `${registry}/node:1`, BELLJAR_LOG_LEVEL: 'debug', BELLJAR_DOCKER_CONFIG: login ? config : '' };
   const result = await cli(['run', '-e', '1'], { env: settings });
   const shown = await cli(['config'], { env: settings });
   rmSync(config, { force: true });
