@@ -9,6 +9,7 @@ import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { call as ask, must } from './lib/api.mjs';
 import { Docker } from './lib/engines.mjs';
+import { EngineInBetween, HostileRegistry, withRunc } from './lib/hostile.mjs';
 import { importImage } from './lib/image.mjs';
 
 const socket = process.env.BELLJAR_TEST_DOCKER;
@@ -22,13 +23,16 @@ const env = { BELLJAR_DATA_DIR: data, BELLJAR_DOCKER_WARM: '1' };
 const start = (more = {}) => connect({ env: { ...env, ...more } });
 
 const api = async (method, path) => JSON.parse((await must(socket, method, `/v1.41${path}`)) || 'null');
-const ours = async () => (await api('GET', `/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`)).map(({ Id }) => Id);
+const list = () => api('GET', `/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`);
+const ours = async () => (await list()).map(({ Id }) => Id);
 const gone = (what) => until(what, async () => (await ours()).length === 0, 60_000);
 
 let client;
 before(async () => (client = await start()));
 after(async () => {
   await client?.close();
+  // A client that ends waits some seconds and no longer for its server: what that left the next start removes.
+  assert.equal((await cli(['run', '-e', '1'], { env })).code, 0);
   await gone('the last container to go');
   assert.deepEqual(readdirSync(`${data}/docker`), ['lock'], 'directories of sandboxes are left');
   rmSync(data, { recursive: true, force: true });
@@ -107,6 +111,19 @@ describe('images', () => {
     assert.match(await call('../../images/json'), /must be an image name/); // IJ04
   });
 
+  test('have limits of their own, which the kernel enforces', async (t) => {
+    const [name] = process.env.BELLJAR_TEST_DOCKER_IMAGE.split(':');
+    const own = await start({ BELLJAR_IMAGE_LIMITS: `${name}:*=memory:96m,pids:77`, BELLJAR_DATA_DIR: mkdtempSync(`${data}/own-`) });
+    t.after(() => own.close());
+    const limits = `import fs from 'node:fs';
+      const read = (...paths) => fs.readFileSync(paths.find((path) => fs.existsSync(path)), 'utf8').trim();
+      console.log(read('/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'), read('/sys/fs/cgroup/pids.max', '/sys/fs/cgroup/pids/pids.max'));`;
+    assert.match((await own.run(limits)).text, new RegExp(`^${96 << 20} 77$`, 'm'));
+    assert.match((await own.run(limits, { limits: { memory: '128m' } })).text, new RegExp(`^${128 << 20} 77$`, 'm'));
+    const large = await own.call('run_js_ephemeral', { code: 'const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1));' });
+    assert.match(large.text, /may use 96 MiB/);
+  });
+
   // Podman's API takes any, and ignores it.
   if (!isPodman) test('the OCI runtime is the operator\'s choice, and results say it', async () => {
     const chosen = await cli(['run', '--json', '-e', '1'], { env: { ...env, BELLJAR_DOCKER_RUNTIME: 'second' } });
@@ -162,9 +179,14 @@ describe('a registry that asks who is there', () => {
 
 describe('attacks', () => {
   test('DK01: a container is what it was meant to be', async (t) => {
-    const session = await client.session(t);
+    const others = new Set((await list()).map(({ Labels }) => Labels['belljar.run']));
+    const alone = await start({ BELLJAR_DOCKER_WARM: '0' });
+    t.after(() => alone.close());
+    const session = await alone.session(t);
     await session.run('1');
-    for (const id of await ours()) {
+    const its = (await list()).filter(({ Labels }) => !others.has(Labels['belljar.run']));
+    assert.equal(its.length, 1);
+    for (const { Id: id } of its) {
       const { HostConfig: host, Config: config, State: state } = await api('GET', `/containers/${id}/json`);
       assert.equal(state.Running, true);
       assert.equal(host.Privileged, false);
@@ -191,6 +213,97 @@ describe('attacks', () => {
       const port = await new Promise((resolve) => net.connect(2375, '127.0.0.1').on('connect', () => resolve('open')).on('error', () => resolve('closed')));
       console.log(JSON.stringify({ found, names, port }));`);
     assert.match(result.text, /\{"found":\[\],"names":\[\],"port":"closed"\}/);
+  });
+
+  describe('DK04: an image that costs too much', () => {
+    const hostile = async (t, image) => {
+      const registry = await new HostileRegistry(image).start();
+      t.after(() => registry.stop());
+      return registry;
+    };
+    const pull = async (t, registry, more = {}) => {
+      const image = `${registry.address}/bomb:1`;
+      const own = await start({ BELLJAR_DOCKER_PULL: 'yes', BELLJAR_DOCKER_IMAGES: '127.0.0.1:*', ...more });
+      t.after(() => own.close());
+      const result = await own.call('run_js_ephemeral', { code: '1', image });
+      assert.equal(result.isError, true);
+      assert.equal((await ask(socket, 'GET', `/v1.41/images/${image}/json`)).status, 404, 'it was kept');
+      return result.text;
+    };
+
+    test('DK04: of too many layers is given up', async (t) => {
+      assert.match(await pull(t, await hostile(t, { count: 500 })), /has more than 128 layers/);
+    });
+
+    test('DK04: of too many bytes is given up before they are there', async (t) => {
+      assert.match(await pull(t, await hostile(t, { size: 50e9 })), /over the limit of 4 GiB for a download/);
+    });
+
+    test('DK04: is not asked for unless the operator lets belljar pull', async (t) => {
+      const registry = await hostile(t, {});
+      assert.match(await pull(t, registry, { BELLJAR_DOCKER_PULL: 'no' }), /does not have the image/);
+      assert.match(await pull(t, registry, { BELLJAR_DOCKER_IMAGES: 'node:*' }), /not offered/);
+      assert.deepEqual(registry.asked, []);
+    });
+  });
+
+  describe('DK05: an old engine', () => {
+    const between = async (t, version) => {
+      const engine = await new EngineInBetween(socket, `${mkdtempSync(`${data}/between-`)}/engine.sock`, version).start();
+      t.after(() => engine.stop());
+      return { ...env, BELLJAR_DOCKER_HOST: `unix://${engine.path}` };
+    };
+    const doctor = async (where, ...flags) => {
+      const { code, stdout } = await cli(['doctor', '--json', ...flags], { env: where });
+      const report = JSON.parse(stdout);
+      return { code, report, runc: report.features.find(({ name }) => name === 'runc') };
+    };
+
+    test('DK05: whose runc lacks known fixes is told with the fix, and refused where that is required', async (t) => {
+      const where = await between(t, withRunc('1.2.7'));
+      const { code, report, runc } = await doctor(where);
+      assert.equal(code, 0);
+      assert.equal(runc.state, 'degraded');
+      assert.match(`${runc.detail} ${runc.fix}`, /1\.2\.7 lacks known fixes.*CVE-2025-31133.*CVE-2026-41579/);
+      assert.ok(report.isolation.weaker.includes('runc'));
+      assert.deepEqual((await doctor(where, '--require=runc')).report.unmet, ['runc']);
+      const refused = await cli(['run', '--require=runc', '-e', 'console.log("ran")'], { env: where });
+      assert.notEqual(refused.code, 0);
+      assert.equal(refused.stdout, '');
+      assert.match(refused.stderr, /runc: 1\.2\.7 lacks known fixes/);
+    });
+
+    test('DK05: whose runc has the fixes is not warned of', async (t) => {
+      const where = await between(t, withRunc('1.4.3'));
+      assert.equal((await doctor(where, '--require=runc')).runc.state, 'ok');
+    });
+
+    test('DK05: of an API before 1.41 is refused', async (t) => {
+      const where = await between(t, (said) => ({ ...said, ApiVersion: '1.40' }));
+      const refused = await cli(['run', '-e', '1'], { env: where });
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, /too old: belljar needs Docker Engine 20\.10 or Podman 3/);
+    });
+
+    test('DK05: gets our own seccomp profile with every container', async (t) => {
+      const engine = await new EngineInBetween(socket, `${mkdtempSync(`${data}/between-`)}/engine.sock`).start();
+      const own = await connect({ env: { ...env, BELLJAR_DOCKER_HOST: `unix://${engine.path}` } });
+      // It removes its containers through the engine.
+      t.after(async () => {
+        await own.close();
+        engine.stop();
+      });
+      await own.run('1');
+      await (await own.session(t)).run('1');
+      assert.ok(engine.created.length >= 2);
+      for (const { HostConfig: { SecurityOpt: options } } of engine.created) {
+        assert.ok(options.includes('no-new-privileges'));
+        const [given] = options.filter((option) => option.startsWith('seccomp=')).map((option) => option.slice('seccomp='.length));
+        const profile = JSON.parse(isPodman ? readFileSync(given, 'utf8') : given);
+        assert.equal(profile.defaultAction, 'SCMP_ACT_ERRNO');
+        assert.ok(!profile.syscalls.some(({ names, action }) => action === 'SCMP_ACT_ALLOW' && names.some((name) => ['mount', 'unshare', 'bpf', 'keyctl', 'ptrace'].includes(name))));
+      }
+    });
   });
 
   test('DK06: containers do not see each other', async () => {

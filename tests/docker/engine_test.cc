@@ -2,6 +2,8 @@
 #include "drivers/docker/engine.h"
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -297,7 +299,8 @@ TEST_F(RealEngine, SaysThatAnImageIsNowhere) {
   EXPECT_EQ(code_of([&] { run(engine_.pull("127.0.0.1:1/small:1", {}, {})); }), Code::unavailable);
 }
 
-TEST_F(RealEngine, DoesNotKeepAnImageOverTheLimits) {
+// Attack DK04.
+TEST_F(RealEngine, DK04DoesNotKeepAnImageOverTheLimits) {
   const std::string image = in_registry("large:1");
   PullLimits small;
   small.size = 1 << 20;
@@ -306,6 +309,24 @@ TEST_F(RealEngine, DoesNotKeepAnImageOverTheLimits) {
   PullLimits few;
   few.layers = 0;
   EXPECT_EQ(code_of([&] { run(engine_.pull(image, few, {})); }), Code::exhausted);
+}
+
+// Attack DK04: a registry that takes the question and never answers.
+TEST_F(RealEngine, DK04GivesUpASlowRegistry) {
+  const Fd registry{sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket")};
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const place = reinterpret_cast<sockaddr*>(&address);
+  sys(::bind(registry.get(), place, size), "bind");
+  sys(::listen(registry.get(), 16), "listen");
+  sys(::getsockname(registry.get(), place, &size), "see the port");
+  const std::string image = fmt::format("127.0.0.1:{}/slow:1", ntohs(address.sin_port));
+  PullLimits limits;
+  limits.time = milliseconds{500};
+  EXPECT_EQ(code_of([&] { run(engine_.pull(image, limits, {})); }), Code::unavailable);
+  EXPECT_FALSE(run(engine_.inspect_image(image)));
 }
 
 // The message of what connect() throws at that address.

@@ -1,9 +1,9 @@
 #include "drivers/docker/driver.h"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <boost/asio/post.hpp>

@@ -214,7 +214,33 @@ TEST(Engine, PullsOneTagAndSaysHowFarItIs) {
             "POST /v1.41/images/create?fromImage=node&tag=latest HTTP/1.1");
 }
 
-TEST(Engine, DoesNotKeepAnImageThatIsTooLarge) {
+// Lines of a pull of so many layers, of each of which the registry says that it has `size` bytes.
+std::string pull_of(int layers, uint64_t size) {
+  std::string lines;
+  for (int i = 0; i < layers; ++i) {
+    lines += fmt::format(
+        R"({{"status":"Downloading","progressDetail":{{"current":1,"total":{}}},"id":"{}"}})"
+        "\r\n",
+        size, i);
+  }
+  return lines;
+}
+
+// Attack DK04: too many layers, and too many bytes, as a registry says them.
+TEST(Engine, DK04GivesUpAnImageOnceItIsKnownToCostTooMuch) {
+  const PullLimits usual;
+  const FakeEngine layers{engine_that_pulls(pull_of(500, 1), kImage)};
+  Engine first{layers.address()};
+  EXPECT_EQ(failure_of([&] { run(pull(first, "node:24", usual)); }, Code::exhausted),
+            "the image node:24 has more than 128 layers");
+  const FakeEngine bytes{engine_that_pulls(pull_of(5, 1ull << 30), kImage)};
+  Engine second{bytes.address()};
+  EXPECT_EQ(failure_of([&] { run(pull(second, "node:24", usual)); }, Code::exhausted),
+            "the image node:24 is over the limit of 4 GiB for a download");
+}
+
+// Attack DK04: what a registry did not say beforehand.
+TEST(Engine, DK04DoesNotKeepAnImageThatIsTooLarge) {
   const FakeEngine fake{engine_that_pulls("", kImage)};
   Engine engine{fake.address()};
   PullLimits limits;
@@ -222,6 +248,9 @@ TEST(Engine, DoesNotKeepAnImageThatIsTooLarge) {
   EXPECT_THAT(failure_of([&] { run(pull(engine, "node:24", limits)); }, Code::exhausted),
               StartsWith("the image node:24 has"));
   EXPECT_EQ(fake.requests().back().line, "DELETE /v1.41/images/node%3A24 HTTP/1.1");
+  limits = {};
+  limits.layers = 1;
+  failure_of([&] { run(pull(engine, "node:24", limits)); }, Code::exhausted);
 }
 
 std::shared_ptr<const RegistryCredentials> logins() {
@@ -289,7 +318,8 @@ TEST(Engine, DoesNotRepeatALoginThatARegistryRepeats) {
   }
 }
 
-TEST(Engine, GivesUpAPullAfterItsTime) {
+// Attack DK04: a registry that is too slow.
+TEST(Engine, DK04GivesUpAPullAfterItsTime) {
   const FakeEngine fake{engine_that_answers(FakeEngine::kSilence)};
   Engine engine{fake.address()};
   PullLimits limits;

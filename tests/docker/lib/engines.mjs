@@ -100,9 +100,12 @@ export class Podman {
     mkdirSync(this.directory, { recursive: true });
     const registries = `${this.directory}/registries.conf`;
     writeFileSync(registries, '[[registry]]\nlocation = "127.0.0.1"\ninsecure = true\n');
+    // Debian's crun, which Podman would prefer, refuses hosts with cgroups of both versions.
+    const settings = `${this.directory}/containers.conf`;
+    writeFileSync(settings, '[engine]\nruntime = "runc"\n');
     const command = ['podman', '--root', `${this.directory}/data`, '--runroot', `${this.directory}/run`, '--tmpdir', `${this.directory}/tmp`,
       'system', 'service', '--time=0', `unix://${this.socket}`];
-    this.daemon = new Daemon(`${this.directory}/podman.log`, command, { CONTAINERS_REGISTRIES_CONF: registries });
+    this.daemon = new Daemon(`${this.directory}/podman.log`, command, { CONTAINERS_REGISTRIES_CONF: registries, CONTAINERS_CONF: settings });
     await this.daemon.ready('podman', answers(this.socket));
   }
 
