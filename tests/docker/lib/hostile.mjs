@@ -5,6 +5,13 @@ import { createServer, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 const digestOf = (bytes) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+// Enough for Docker to tell of it, and then as little as makes Podman tell of it.
+function drip(answer) {
+  answer.write(Buffer.alloc(2 << 20));
+  const drops = setInterval(() => answer.write(Buffer.alloc(1 << 10)), 100);
+  answer.on('close', () => clearInterval(drops));
+}
+
 const manifestType = 'application/vnd.docker.distribution.manifest.v2+json';
 
 // A registry with one image under every name, of so many layers (`count`), all of them empty archives, or of one that never
@@ -24,8 +31,7 @@ export class HostileRegistry {
       else if (question.url.includes('/manifests/')) answer.writeHead(200, { 'Content-Type': manifestType, 'Content-Length': manifest.length, 'Docker-Content-Digest': digestOf(manifest) }).end(question.method === 'HEAD' ? '' : manifest);
       else if (question.url.endsWith(digestOf(config))) answer.end(config);
       else if (!size) answer.end(blobs.get(question.url.split('/').at(-1)));
-      // Enough for an engine to tell of it, and then nothing more.
-      else answer.writeHead(200, { 'Content-Length': size }).write(Buffer.alloc(2 << 20));
+      else drip(answer.writeHead(200, { 'Content-Length': size }));
     });
   }
 
@@ -77,5 +83,5 @@ export class EngineInBetween {
   }
 }
 
-// A version of an engine whose runc is of that version.
-export const withRunc = (runc) => (said) => ({ ...said, Components: said.Components.map((part) => (/runc/.test(part.Name) ? { ...part, Version: runc } : part)) });
+// A version of an engine whose runtime is runc, of that version. Podman's may be another one.
+export const withRunc = (runc) => (said) => ({ ...said, Components: said.Components.map((part) => (/^(runc|OCI Runtime .*)$/.test(part.Name) ? { ...part, Name: part.Name.replace(/\(.*\)/, '(runc)'), Version: runc } : part)) });
