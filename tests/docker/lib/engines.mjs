@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 
 import { processesWith } from '../../e2e/lib/proc.mjs';
 import { until } from '../../e2e/lib/wait.mjs';
@@ -14,8 +15,8 @@ class Daemon {
   constructor(log, command, environment = {}) {
     this.log = log;
     const out = openSync(log, 'w');
-    // In a group of its own: Ctrl-C is for the tests, which then stop it.
-    this.child = spawn(command[0], command.slice(1), { stdio: ['ignore', out, out], detached: true, env: { ...process.env, ...environment } });
+    // In a group of its own: Ctrl-C is for the tests, which then stop it. In its directory: Podman's conmon leaves files where it was started.
+    this.child = spawn(command[0], command.slice(1), { cwd: dirname(log), stdio: ['ignore', out, out], detached: true, env: { ...process.env, ...environment } });
     closeSync(out);
     this.child.on('error', (error) => { this.failure = error; });
     this.ended = new Promise((resolve) => { this.child.once('exit', resolve).once('error', resolve); });
