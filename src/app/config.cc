@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/posix.h"
+#include "drivers/both/driver.h"
 #include "drivers/docker/engine_check.h"
 #include "drivers/linux/feature_table.h"
 #include "files/uri.h"
@@ -86,18 +87,25 @@ void apply(LoadedConfig& loaded, const Setting& setting, const std::string& valu
   loaded.sources[setting.name] = source;
 }
 
-// Each driver has features of its own.
+// Each driver has features of its own; with both, those of the engine are called so.
+std::vector<std::string> feature_names(DriverName driver) {
+  if (driver == DriverName::docker) return docker::feature_names();
+  std::vector<std::string> names = linux_driver::feature_names();
+  if (driver == DriverName::native) return names;
+  for (const std::string& name : docker::feature_names()) names.push_back(kEnginePrefix + name);
+  return names;
+}
+
 void check_required(const LoadedConfig& loaded) {
   const Config& config = loaded.config;
-  const std::vector<std::string> known =
-      config.driver == DriverName::docker ? docker::feature_names() : linux_driver::feature_names();
+  const std::vector<std::string> known = feature_names(config.driver);
   for (const std::string& name : config.require) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     fail(Code::invalid,
-         "{} is \"{}\"; with the {} driver it must be one or more, separated by commas, of {}",
+         "{} is \"{}\"; with this driver it must be one or more, separated by commas, of {}",
          loaded.sources.at("require"),
          files::display_name(fmt::format("{}", fmt::join(config.require, ","))),
-         config.driver == DriverName::docker ? "docker" : "native", fmt::join(known, " "));
+         fmt::join(known, " "));
   }
 }
 

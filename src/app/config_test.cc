@@ -118,12 +118,15 @@ TEST_F(ConfigTest, RequiredFeaturesAreThoseOfTheDriver) {
   const Config config = load_config({{"require", "limits,runc,namespaces"}}, file_).config;
   EXPECT_EQ(config.require, (std::vector<std::string>{"limits", "runc", "namespaces"}));
   EXPECT_EQ(message_of({{"require", "limits,landlock"}}, file_),
-            "--require is \"limits,landlock\"; with the docker driver it must be one or more, "
+            "--require is \"limits,landlock\"; with this driver it must be one or more, "
             "separated by commas, of linux-containers seccomp memory-limit limits swap pids-limit "
             "cpu-limit user-namespace namespaces cgroup-namespace runc");
   ::unsetenv("BELLJAR_DRIVER");
   const std::string message = message_of({{"require", "runc"}}, file_);
-  EXPECT_NE(message.find("with the native driver it must be"), std::string::npos) << message;
+  EXPECT_NE(message.find("with this driver it must be"), std::string::npos) << message;
+  const std::map<std::string, std::string> both{
+      {"driver", "both"}, {"docker-images", "acme:*"}, {"require", "landlock,engine-runc"}};
+  EXPECT_EQ(load_config(both, file_).config.require.size(), 2u);
 }
 
 TEST_F(ConfigTest, DeniedPackagesAreNames) {

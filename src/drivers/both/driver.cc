@@ -33,7 +33,8 @@ Task<Capabilities> BothDrivers::probe() {
   all.driver = "both";
   all.boundary += ", or " + engine.boundary;
   for (Feature& feature : engine.features) {
-    feature.name = "engine-" + feature.name;
+    feature.name = kEnginePrefix + feature.name;
+    if (!feature.group.empty()) feature.group = kEnginePrefix + feature.group;
     all.features.push_back(std::move(feature));
   }
   co_return all;
