@@ -22,4 +22,8 @@ if(BELLJAR_SANITIZE)
   # Asio recycles handler memory and coroutine frames, which hides use-after-free from the sanitizers.
   target_compile_definitions(belljar_options INTERFACE
     BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+  # Asio counts references with std::atomic and a fence, which ThreadSanitizer does not understand; otherwise without a fence.
+  if(BELLJAR_SANITIZE STREQUAL "thread")
+    target_compile_definitions(belljar_options INTERFACE BOOST_ASIO_DISABLE_STD_ATOMIC)
+  endif()
 endif()

@@ -210,7 +210,8 @@ describe('what an operator sees', () => {
     const server = await serve(t, { toml: tokens('alice') });
     await call(server, alice, 'run_js_ephemeral', { code: '1' });
     assert.equal((await request(server.at('/readyz'))).status, 200);
-    for (const { pid, name } of descendants(server.pid)) if (name.startsWith('belljar-launch')) process.kill(pid, 'SIGKILL');
+    const [launcher] = descendants(server.pid).filter(({ name }) => name.startsWith('belljar-launch'));
+    process.kill(launcher.pid, 'SIGKILL'); // it takes the others along
     const answer = await until('it is not ready', async () => {
       const now = await request(server.at('/readyz'));
       return now.status !== 200 && now;
