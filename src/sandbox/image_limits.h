@@ -22,8 +22,8 @@ struct SomeLimits {
 
 // What an operator says about the limits of images, by their names:
 //
-//   const auto limits = ImageLimits::parse("node:20*=memory:256m;
-//   ghcr.io/acme/*=memory:2g,cpus:2"); spec.limits = limits.of("node:20-slim", usual);
+//   const auto limits = ImageLimits::parse("node:20*=memory:256m; acme/*=memory:2g,cpus:2");
+//   spec.limits = limits.of("node:20-slim", usual);
 class ImageLimits {
  public:
   struct Rule {
