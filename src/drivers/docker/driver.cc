@@ -43,9 +43,8 @@ Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
   if (spec.network != Network::none) {
     fail(Code::invalid,
          "programs in containers of an engine have no network, because an engine cannot enforce "
-         "which part of it they reach: ask for network \"none\", or for a node:* image of the "
-         "native "
-         "driver");
+         "which part of it they reach: ask for network \"none\", or for a sandbox of the native "
+         "driver (node:* images)");
   }
   co_await get_ready();
   if (isolation_->grade == Isolation::Grade::refused) {
