@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { cli } from '../e2e/lib/belljar.mjs';
 import { connect } from '../e2e/lib/client.mjs';
 import { until } from '../e2e/lib/wait.mjs';
-import { must } from './lib/api.mjs';
+import { listOurs } from './lib/api.mjs';
 
 const socket = process.env.BELLJAR_TEST_DOCKER;
 const image = process.env.BELLJAR_TEST_DOCKER_IMAGE;
@@ -16,8 +16,7 @@ const user = Number(process.env.E2E_USER ?? 0);
 const env = { BELLJAR_DRIVER: 'both', BELLJAR_DOCKER_HOST: `unix://${socket}`, BELLJAR_DOCKER_IMAGES: image, BELLJAR_DOCKER_WARM: '1' };
 const start = (more = {}) => connect({ env: { ...env, ...more } });
 
-const ours = async () => JSON.parse(await must(socket, 'GET', `/v1.41/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`));
-const gone = (what) => until(what, async () => (await ours()).length === 0, 60_000);
+const gone = (what) => until(what, async () => (await listOurs(socket)).length === 0, 60_000);
 const dialers = () => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).filter((pid) => {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8') === 'belljar-dialer\n';

@@ -7,7 +7,7 @@ import { cli } from '../e2e/lib/belljar.mjs';
 import { connect } from '../e2e/lib/client.mjs';
 import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
-import { call as ask, must } from './lib/api.mjs';
+import { call as ask, listOurs, must } from './lib/api.mjs';
 import { Docker } from './lib/engines.mjs';
 import { EngineInBetween, HostileRegistry, withRunc } from './lib/hostile.mjs';
 import { importImage } from './lib/image.mjs';
@@ -23,7 +23,7 @@ const env = { BELLJAR_DATA_DIR: data, BELLJAR_DOCKER_WARM: '1' };
 const start = (more = {}) => connect({ env: { ...env, ...more } });
 
 const api = async (method, path) => JSON.parse((await must(socket, method, `/v1.41${path}`)) || 'null');
-const list = () => api('GET', `/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`);
+const list = () => listOurs(socket);
 const ours = async () => (await list()).map(({ Id }) => Id);
 const gone = (what) => until(what, async () => (await ours()).length === 0, 60_000);
 

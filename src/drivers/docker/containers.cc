@@ -243,8 +243,39 @@ void Containers::remove_soon(std::unique_ptr<Container> container) {
   tasks_.spawn("remove a container", remove(std::move(container)));
 }
 
+namespace {
+
+// Podman that creates and removes a container at the same time may forget its files and not its
+// name, and lists nothing at all from then on but these words. The id in them; "": other words.
+std::string half_removed(std::string_view words) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr size_t kLength = 64;
+  if (words.find("container not known") == words.npos) return "";
+  for (size_t start = words.find('"'); start != words.npos; start = words.find('"', start + 1)) {
+    const std::string_view id = words.substr(start + 1, kLength);
+    if (id.size() == kLength && id.find_first_not_of(kDigits) == id.npos) return std::string{id};
+  }
+  return "";
+}
+
+}  // namespace
+
+Task<std::vector<ContainerSummary>> Containers::list(std::string label) {
+  for (int attempt = 1;; ++attempt) {
+    std::string id;
+    try {
+      co_return co_await engine_.list(label);
+    } catch (const Error& e) {
+      id = half_removed(e.what());
+      if (id.empty() || attempt == kRemovals) throw;
+    }
+    log::info("removing what the engine has forgotten to remove of the container {}", id);
+    co_await engine_.remove(id);
+  }
+}
+
 Task<> Containers::remove_orphans() {
-  const auto all = co_await engine_.list("belljar.data=" + directory_.data_label());
+  const auto all = co_await list("belljar.data=" + directory_.data_label());
   for (const ContainerSummary& each : all) {
     const auto run = each.labels.find("belljar.run");
     if (run != each.labels.end() && directory_.is_alive(run->second)) continue;
@@ -257,7 +288,7 @@ Task<> Containers::remove_orphans() {
 
 Task<> Containers::stop() {
   co_await tasks_.finish();
-  const auto left = co_await engine_.list(run_label(directory_.run()));
+  const auto left = co_await list(run_label(directory_.run()));
   for (const ContainerSummary& each : left) co_await remove_surely(each.id);
 }
 

@@ -78,6 +78,7 @@ class Containers {
   Task<std::vector<std::string>> volumes_of(Image image);
   Task<> make_of_image(const Container& container, const Image& image, json::object spec);
   Task<> remove_surely(std::string name);
+  Task<std::vector<ContainerSummary>> list(std::string label);
   Task<> wait_for_agent(Container& container, AgentListener& listener);
 
   Engine& engine_;

@@ -46,14 +46,23 @@ class OneImage {
     if (line.find("/images/") != std::string::npos) return describe_image();
     if (line.find("/containers/create") != std::string::npos) return create(request.body);
     if (line.find("/start ") != std::string::npos) return start();
-    if (line.find("/containers/json") != std::string::npos) return http_answer(200, "[]");
+    if (line.find("/containers/json") != std::string::npos) return list();
+    if (line.starts_with("DELETE ")) forgotten = false;
     return http_answer(204, "");
   }
 
   std::atomic<char> letter{'a'};          // of the image's id
   std::atomic<bool> was_removed = false;  // the image, since it was looked up
+  std::atomic<bool> forgotten = false;    // a container, until it is removed
 
  private:
+  std::string list() const {
+    if (!forgotten) return http_answer(200, "[]");
+    const std::string id(64, 'c');
+    return http_answer(500, R"({"message":"getting container from store \")" + id +
+                                R"(\": container not known"})");
+  }
+
   std::string describe_image() const {
     return http_answer(200, fmt::format(R"({{"Id":"{}","Config":{{"Env":["NODE_VERSION=24.1.0"],)"
                                         R"("Volumes":{{"/data":{{}}}}}}}})",
@@ -117,6 +126,7 @@ class DockerDriverTest : public testing::Test {
   Task<> make_one(size_t warm);
   Task<> make_one_by_name();
   Task<> replace_the_image();
+  Task<> recover();
 
   TemporaryDirectory data_;
   OneImage engine_;
@@ -176,6 +186,20 @@ TEST_F(DockerDriverTest, SaysWhichImageWasRemovedMeanwhile) {
     EXPECT_EQ(e.code(), Code::not_found);
     EXPECT_THAT(e.what(), StartsWith("the engine does not have the image \"node:24\" any more"));
   }
+}
+
+Task<> DockerDriverTest::recover() {
+  DockerDriver driver{co_await asio::this_coro::executor, settings(0)};
+  co_await driver.recover();
+  co_await driver.shut_down();
+}
+
+TEST_F(DockerDriverTest, RemovesWhatAnEngineHasForgottenToRemove) {
+  engine_.forgotten = true;
+  run(recover());
+  ASSERT_EQ(requests("DELETE").size(), 1u);
+  EXPECT_THAT(requests("DELETE")[0].line,
+              testing::HasSubstr("/containers/" + std::string(64, 'c')));
 }
 
 Task<> wait_for_warm(DockerDriver& driver, size_t count) {

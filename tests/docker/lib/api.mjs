@@ -22,3 +22,15 @@ export async function must(socketPath, method, path, body, headers) {
   if (answer.status >= 300 || /"error(Detail)?":/.test(answer.body)) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.slice(-500)}`);
   return answer.body;
 }
+
+// The containers that belljar has made. Podman may know half of one that is removed while it is made, and lists nothing until that
+// is removed, too; belljar does the same at its start.
+export async function listOurs(socket) {
+  for (;;) {
+    const { status, body } = await call(socket, 'GET', `/v1.41/containers/json?all=1&filters=${encodeURIComponent('{"label":["belljar.run"]}')}`);
+    if (status === 200) return JSON.parse(body);
+    const [, id] = /([0-9a-f]{64}).*container not known/.exec(body) ?? [];
+    if (!id) throw new Error(`containers cannot be listed: ${status} ${body}`);
+    await must(socket, 'DELETE', `/v1.41/containers/${id}?force=1`);
+  }
+}
