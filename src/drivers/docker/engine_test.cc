@@ -26,19 +26,6 @@ FakeEngine::Handler engine_that_answers(std::string answer) {
   };
 }
 
-// The message of what a call on a connected engine throws.
-template <class Call>
-std::string failure_of(Call call, Code expected) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), expected) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
-
 Task<std::string> create(Engine& engine, std::string name) {
   co_await engine.connect();
   json::object spec;

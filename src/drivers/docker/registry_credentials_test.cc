@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/posix.h"
 #include "base/testing.h"
+#include "drivers/docker/testing.h"
 
 namespace belljar::docker {
 namespace {
@@ -33,17 +34,6 @@ std::string login_for(const RegistryCredentials& credentials, const char* image)
   return login != nullptr ? login->user + " " + login->password : "";
 }
 
-template <class Call>
-std::string failure_of(Call call, Code expected) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), expected) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 std::string failure_of_parsing(const std::string& text) {
   return failure_of([&text] { parsed(text); }, Code::invalid);
 }

@@ -1,16 +1,32 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "drivers/docker/engine_address.h"
 
 // For unit tests only.
 namespace belljar::docker {
+
+// The message of what a call throws.
+template <class Call>
+std::string failure_of(Call call, Code expected) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), expected) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
 
 struct FakeRequest {
   std::string line;  // "GET /version HTTP/1.1"
