@@ -18,6 +18,7 @@ class TameSandbox final : public Sandbox {
   }
   Task<Fd> connect(uint16_t port) override { return inner_->connect(port); }
   Task<Fd> listen() override { return inner_->listen(); }
+  const Isolation& isolation() const override { return inner_->isolation(); }
   Gate take_gate() override { return inner_->take_gate(); }
   Task<> destroy() override { return inner_->destroy(); }
 
@@ -29,7 +30,6 @@ class TameDriver final : public Driver {
  public:
   explicit TameDriver(asio::any_io_executor executor) : fake_{std::move(executor)} {}
   Task<Capabilities> probe() override { return fake_.probe(); }
-  const Isolation& isolation() const override { return fake_.isolation(); }
   Task<std::unique_ptr<Sandbox>> create(SandboxSpec spec) override {
     auto inner = co_await fake_.create(std::move(spec));
     co_return std::make_unique<TameSandbox>(std::move(inner));
