@@ -309,6 +309,23 @@ std::optional<DnsAnswer> parse_answer(std::string_view message, const DnsQuery& 
   return answer;
 }
 
+std::string make_question(std::string_view name, uint16_t type) {
+  std::string out;
+  put16(out, 0);  // whoever asks a server gives it an id
+  put16(out, kRecursionDesired);
+  for (const unsigned count : {1u, 0u, 0u, 0u}) put16(out, count);
+  while (!name.empty()) {
+    const std::string_view label = name.substr(0, name.find('.'));
+    out += static_cast<char>(label.size());
+    out += label;
+    name.remove_prefix(std::min(label.size() + 1, name.size()));
+  }
+  out += '\0';
+  put16(out, type);
+  put16(out, DnsQuery::internet);
+  return out;
+}
+
 std::string make_query(std::string_view message, const DnsQuery& query, uint16_t id) {
   std::string out;
   put16(out, id);

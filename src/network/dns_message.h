@@ -54,6 +54,9 @@ std::optional<DnsQuery> parse_query(std::string_view message);
 // What a server answered to `query`. Nothing if that is no well-formed answer to it.
 std::optional<DnsAnswer> parse_answer(std::string_view message, const DnsQuery& query);
 
+// A query of our own, for records of a host name in canonical form.
+std::string make_question(std::string_view name, uint16_t type);
+
 // In all that follows `message` is the one that `query` was parsed from.
 
 // The same question for another server: only it and the flags of `query` are taken over, no option

@@ -338,5 +338,16 @@ TEST(DnsMessage, SetsTheId) {
   EXPECT_EQ(message, dns::query("example.com", 1, 0xfffe));
 }
 
+TEST(DnsMessage, MakesAQuestionThatIsReadAsOne) {
+  for (const char* name : {"example.com", "a.b", "single"}) {
+    const auto query = parse_query(make_question(name, DnsQuery::aaaa));
+    ASSERT_TRUE(query) << name;
+    EXPECT_EQ(query->name, name);
+    EXPECT_EQ(query->type, DnsQuery::aaaa);
+    EXPECT_EQ(query->klass, DnsQuery::internet);
+    EXPECT_TRUE(query->recursion_desired);
+  }
+}
+
 }  // namespace
 }  // namespace belljar::network

@@ -9,9 +9,7 @@
 #include <cerrno>
 
 #include "base/log.h"
-#include "network/dial.h"
-#include "network/relay.h"
-#include "network/secret_relay.h"
+#include "network/accept.h"
 
 namespace belljar::network {
 
@@ -20,12 +18,9 @@ namespace {
 using Socket = asio::posix::stream_descriptor;
 using std::chrono::seconds;
 
-// What each holds, in descriptors. A connection has two sockets and two pipes, and these half a
-// MiB; a connection to the name server has its socket and that of the query.
-constexpr size_t kConnection = 6;
+// What a query holds, in descriptors; a connection to the name server has its own socket, too.
 constexpr size_t kQuery = 1;
 constexpr size_t kConnectionForQueries = 1 + kQuery;
-constexpr seconds kDialLimit{60};
 // The program's kernel has the packet by then, unless the program has given up.
 constexpr seconds kAcceptLimit{5};
 constexpr seconds kQueryLimit{10};  // between two queries of a connection
@@ -59,15 +54,15 @@ Endpoint end_of(const Fd& socket, Question question) {
 
 }  // namespace
 
-struct Egress::Dialled {
-  explicit Dialled(const asio::any_io_executor& executor) : accepted{executor} {}
+struct Egress::Awaited {
+  explicit Awaited(const asio::any_io_executor& executor) : accepted{executor} {}
   Event accepted;
   Fd inside;
 };
 
-Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy, Shared shared)
-    : policy_{std::move(policy)},
-      shared_{shared},
+Egress::Egress(const asio::any_io_executor& executor, Gate gate, Policy policy,
+               Passage::Shared shared)
+    : passage_{std::move(policy), shared},
       injector_{gate.packets.get()},
       packets_{executor, gate.packets.release()},
       connections_{executor, gate.connections.release()},
@@ -116,52 +111,19 @@ void Egress::take(std::string_view bytes) {
   }
 }
 
-Egress::Way Egress::judge(const Endpoint& to) const {
-  const auto names = names_.names_of(to.address, shared_.clock.now());
-  Way way{names.empty() ? to.address.to_string() : names.front(), false, to};
-  if (to.address == to_address(kGateHost)) {
-    way.open = policy_.kind() == Policy::Kind::host;
-    way.to.address = asio::ip::address_v4::loopback();
-    return way;
-  }
-  way.open = policy_.allows(to.address, to.port, names);
-  // The host and its neighbours may have public addresses, too. Only somebody who names one means
-  // it.
-  const bool is_named =
-      policy_.kind() == Policy::Kind::host ||
-      (policy_.kind() == Policy::Kind::allow && policy_.allows(to.address, to.port, {}));
-  if (way.open && !is_named && is_near(to.address)) way.open = false;
-  return way;
-}
-
-void Egress::block(const std::string& host, uint16_t port) {
-  const auto entry = log_.attempt(host, port, Traffic::Verdict::blocked);
-  if (entry->attempts > 1) return;  // the log is not the program's to fill
-  log::info("blocked: {}{}; network is {}", host, port == 0 ? "" : fmt::format(":{}", port),
-            policy_.text());
-}
-
-void Egress::refuse(const std::string& host, uint16_t port, Limit reached) {
-  const auto entry = log_.attempt(host, port, Traffic::Verdict::failed);
-  const bool is_own = reached == Limit::own;
-  if (++(is_own ? entry->over_own_limit : entry->over_shared_limit) > 1) return;
-  log::info("refused: {}:{}; {}", host, port,
-            is_own ? fmt::format("the limit of {} connections at a time was reached", kMostAtATime)
-                   : "all sandboxes together have as many connections as belljar may");
-}
-
 // ---- TCP ---------------------------------------------------------------------------------------
 
 void Egress::take_connection(std::string_view bytes, const Packet& packet) {
   const Pair ends{packet.from, packet.to};
-  if (dialled_.contains(ends)) return;  // sent again: the first is on its way
+  if (awaited_.contains(ends)) return;  // sent again: the first is on its way
   const bool is_for_us = is_resolver(packet.to);
-  Way way = is_for_us ? Way{packet.to.address.to_string(), true, packet.to} : judge(packet.to);
-  const Limit limit = shared_.budget.limit(dialled_.size(), kConnection);
+  Way way =
+      is_for_us ? Way{packet.to.address.to_string(), true, packet.to} : passage_.judge(packet.to);
+  const Limit limit = passage_.budget().limit(awaited_.size(), kConnection);
   if (!way.open) {
-    block(way.host, packet.to.port);
+    passage_.block(way.host, packet.to.port);
   } else if (limit != Limit::none) {
-    refuse(way.host, packet.to.port, limit);
+    passage_.refuse(way.host, packet.to.port, limit);
   } else if (is_for_us) {
     tasks_.spawn("answer queries", accept_and_resolve(std::string{bytes}, ends));
     return;
@@ -197,59 +159,23 @@ class Entry {
 
 Task<> Egress::carry(std::string first_packet, Pair ends, Way way) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, shared_.budget, kConnection, ends,
-                    std::make_shared<Dialled>(executor)};
-  const uint16_t port = way.to.port;
-  std::optional<Fd> outside;
+  const Entry entry{awaited_, passage_.budget(), kConnection, ends,
+                    std::make_shared<Awaited>(executor)};
+  std::optional<Passage::Dialled> outside;
   try {
-    outside = co_await with_timeout(kDialLimit, dial(way.to));
-  } catch (const Error& e) {
-    log::debug("{}", e.what());
-    log_.attempt(way.host, port, Traffic::Verdict::failed);
+    outside = co_await passage_.dial(std::move(way));
+  } catch (const Error&) {
     injector_.put(make_refusal(first_packet));
     co_return;
   }
-  if (!outside) {  // the program waits, too, and gives up by itself
-    log_.attempt(way.host, port, Traffic::Verdict::failed);
-    co_return;
-  }
-  const auto note = [this, host = way.host, port](bool is_host) {
-    using Verdict = Traffic::Verdict;
-    const auto traffic = log_.attempt(host, port, is_host ? Verdict::allowed : Verdict::failed);
-    return std::shared_ptr<uint64_t>{traffic, &traffic->bytes};
-  };
-  // A host that has secrets must prove to be it first.
-  const bool may_be_guarded = shared_.secrets != nullptr && shared_.secrets->has_port(port);
-  std::shared_ptr<uint64_t> count;
-  if (!may_be_guarded) count = note(true);
-  try {
-    Fd inside = co_await let_in(std::move(first_packet), ends);
-    if (!inside) co_return;
-    std::optional<Secret::Host> guarded;
-    if (may_be_guarded) guarded = co_await guarded_host(inside.get(), outside->get(), port);
-    if (guarded) {
-      co_await relay_with_secrets(std::move(inside), std::move(*outside), *guarded,
-                                  *shared_.secrets, note);
-    } else {
-      if (!count) count = note(true);
-      co_await relay(std::move(inside), std::move(*outside), std::move(count));
-    }
-  } catch (const Error& e) {
-    log::debug("a connection to {} ended: {}", way.host, e.what());
-  }
-}
-
-// The host that a program wants to speak with, if there are secrets for it.
-Task<std::optional<Secret::Host>> Egress::guarded_host(int inside, int outside, uint16_t port) {
-  Secret::Host host{co_await peek_server_name(inside, outside), port};
-  // Whoever may reach the address because of another name that it has may not use the secret.
-  if (!policy_.allows_name(host.name) || shared_.secrets->of(host).empty()) co_return std::nullopt;
-  co_return host;
+  if (!outside) co_return;  // the program waits, too, and gives up by itself
+  Fd inside = co_await let_in(std::move(first_packet), ends);
+  if (inside) co_await passage_.join(std::move(inside), std::move(*outside));
 }
 
 // The program's end of a connection whose first packet it is; none if the program has given up.
 Task<Fd> Egress::let_in(std::string first_packet, Pair ends) {
-  const auto waiting = dialled_.at(ends);
+  const auto waiting = awaited_.at(ends);
   injector_.put(with_checksum(first_packet));
   if (!co_await with_timeout(kAcceptLimit, waiting->accepted.wait())) co_return Fd{};
   co_return std::move(waiting->inside);
@@ -257,17 +183,10 @@ Task<Fd> Egress::let_in(std::string first_packet, Pair ends) {
 
 Task<> Egress::accept() {
   for (;;) {
-    co_await connections_.async_wait(Socket::wait_read, asio::use_awaitable);
-    Fd inside{
-        ::accept4(connections_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-    if (!inside && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-      log::warning("cannot accept a connection of a sandbox: {}", std::strerror(errno));
-      co_await sleep_for(milliseconds{100});
-    }
-    if (!inside) continue;
+    Fd inside = co_await accept_next(connections_);
     // What nobody dialled for is closed: a program may find the gate's own port.
-    const auto at = dialled_.find({end_of(inside, ::getpeername), end_of(inside, ::getsockname)});
-    if (at == dialled_.end() || at->second->accepted.is_set()) continue;
+    const auto at = awaited_.find({end_of(inside, ::getpeername), end_of(inside, ::getsockname)});
+    if (at == awaited_.end() || at->second->accepted.is_set()) continue;
     at->second->inside = std::move(inside);
     at->second->accepted.set();
   }
@@ -277,35 +196,21 @@ Task<> Egress::accept() {
 
 void Egress::take_datagram(const Packet& packet) {
   if (is_resolver(packet.to)) {
-    if (shared_.budget.limit(queries_, kQuery) != Limit::none) return;  // the program asks again
+    if (passage_.budget().limit(queries_, kQuery) != Limit::none) return;  // the program asks again
     tasks_.spawn("answer a query", answer_datagram(std::string{packet.payload}, packet.from));
     return;
   }
   if (datagrams_.send(packet)) return;
-  const Way way = judge(packet.to);
-  if (!way.open) return block(way.host, packet.to.port);
+  const Way way = passage_.judge(packet.to);
+  if (!way.open) return passage_.block(way.host, packet.to.port);
   const Limit limit = datagrams_.limit();
-  if (limit != Limit::none) return refuse(way.host, packet.to.port, limit);
-  auto traffic = log_.attempt(way.host, packet.to.port, Traffic::Verdict::allowed);
+  if (limit != Limit::none) return passage_.refuse(way.host, packet.to.port, limit);
+  auto traffic = passage_.allow(way.host, packet.to.port);
   if (!datagrams_.open(packet, way.to, std::move(traffic)))
     log::debug("no socket for datagrams to {}", way.host);
 }
 
 // ---- DNS ---------------------------------------------------------------------------------------
-
-// "" for what is no query.
-Task<std::string> Egress::resolve(std::string query, bool over_tcp) {
-  const auto parsed = parse_query(query);
-  if (!parsed) co_return std::string{};
-  if (!policy_.allows_name(parsed->name)) {
-    block(parsed->name, 0);
-    co_return make_error_answer(query, *parsed, DnsCode::no_such_name);
-  }
-  std::string answer = co_await shared_.resolver.answer(query, *parsed, over_tcp);
-  if (const auto found = parse_answer(answer, *parsed))
-    names_.remember(parsed->name, *found, shared_.clock.now());
-  co_return answer;
-}
 
 Task<> Egress::answer_datagram(std::string query, Endpoint from) {
   struct Counted {
@@ -316,8 +221,8 @@ Task<> Egress::answer_datagram(std::string query, Endpoint from) {
     ~Counted() { --count; }
   };
   const Counted counted{queries_};
-  const Budget::Share share{shared_.budget, kQuery};
-  const std::string answer = co_await resolve(std::move(query), false);
+  const Budget::Share share{passage_.budget(), kQuery};
+  const std::string answer = co_await passage_.resolve(std::move(query), false);
   if (answer.empty()) co_return;
   injector_.put(make_datagram({to_address(kGateResolver), kDnsPort}, from, answer));
 }
@@ -337,8 +242,8 @@ Task<std::string> read_query(Socket& socket) {
 
 Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
   const auto executor = co_await asio::this_coro::executor;
-  const Entry entry{dialled_, shared_.budget, kConnectionForQueries, ends,
-                    std::make_shared<Dialled>(executor)};
+  const Entry entry{awaited_, passage_.budget(), kConnectionForQueries, ends,
+                    std::make_shared<Awaited>(executor)};
   Fd inside = co_await let_in(std::move(first_packet), ends);
   if (!inside) co_return;
   Socket socket{executor, inside.release()};
@@ -347,7 +252,7 @@ Task<> Egress::accept_and_resolve(std::string first_packet, Pair ends) {
     try {
       auto query = co_await with_timeout(kQueryLimit, read_query(socket));
       if (!query) co_return;
-      const std::string answer = co_await resolve(std::move(*query), true);
+      const std::string answer = co_await passage_.resolve(std::move(*query), true);
       if (answer.empty()) co_return;
       std::string message;
       message += static_cast<char>(answer.size() >> 8);

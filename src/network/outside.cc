@@ -29,7 +29,7 @@ Outside::Outside(const asio::any_io_executor& executor, const Clock& clock, cons
       ends_{executor} {}
 
 std::shared_ptr<Connectivity> Outside::connect(Gate gate, Policy policy) {
-  const Egress::Shared shared{resolver_, budget_, clock_, secrets_};
+  const Passage::Shared shared{resolver_, budget_, clock_, secrets_};
   auto egress = std::make_unique<Egress>(executor_, std::move(gate), std::move(policy), shared);
   return {egress.release(), [this](Egress* last) {
             ends_.spawn("end a way out", end(std::unique_ptr<Egress>{last}));

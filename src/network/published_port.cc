@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "network/accept.h"
 #include "network/address_class.h"
 #include "network/relay.h"
 
@@ -18,9 +19,6 @@ namespace {
 
 // Each connection has six descriptors, and half a MiB of pipes besides its sockets.
 constexpr size_t kMaxConnections = 256;
-
-// How long nothing is accepted when the process or the host is out of something.
-constexpr milliseconds kPause{100};
 
 void switch_option(int socket, int level, int option, int value) {
   sys(::setsockopt(socket, level, option, &value, sizeof value), "set up a socket");
@@ -85,14 +83,9 @@ PublishedPort::PublishedPort(const asio::any_io_executor& executor, TakenPort po
 
 Task<> PublishedPort::accept() {
   while (listener_.is_open()) {
-    co_await listener_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    Fd client{::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-    if (!client && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-      log::warning("cannot accept a connection to a published port: {}", std::strerror(errno));
-      co_await sleep_for(kPause);
-    }
+    Fd client = co_await accept_next(listener_);
     // One more than there may be is refused at once: the client learns of it, and nobody waits.
-    if (client && tasks_.size() <= kMaxConnections) {
+    if (tasks_.size() <= kMaxConnections) {
       tasks_.spawn("serve a connection", serve(std::move(client)));
     }
   }

@@ -13,6 +13,7 @@
 #include "net/connection.h"
 #include "network/client_hello.h"
 #include "network/host_name.h"
+#include "network/http_refusal.h"
 #include "network/relay.h"
 #include "network/request_filter.h"
 
@@ -143,11 +144,7 @@ Task<std::string> SecretRelay::first_request() {
 }
 
 Task<> SecretRelay::refuse(RequestFilter::Refusal refusal) {
-  const std::string text = fmt::format("belljar: {}\n", refusal.why);
-  const std::string answer = fmt::format(
-      "HTTP/1.1 {} Refused\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n"
-      "Connection: close\r\n\r\n{}",
-      refusal.status, text.size(), text);
+  const std::string answer = http_refusal(refusal.status, refusal.why);
   co_await program_->write(answer);
   co_await end();
 }
