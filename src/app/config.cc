@@ -109,7 +109,6 @@ void check_required(const LoadedConfig& loaded) {
   }
 }
 
-// An engine's containers have no gate by which to let programs reach some things and not others.
 void suit_driver(LoadedConfig& loaded) {
   const std::vector<std::string>& images = loaded.config.docker.images;
   const bool has_others = std::any_of(images.begin(), images.end(), [](const std::string& pattern) {
@@ -119,18 +118,6 @@ void suit_driver(LoadedConfig& loaded) {
     fail(Code::invalid,
          "driver is both, but docker-images offers only node:* images, which are those of this "
          "host then: name others, such as docker-images = \"ghcr.io/acme/tools:*\"");
-  }
-  if (loaded.config.driver != DriverName::docker) return;
-  if (loaded.sources["network"] == "default") {
-    loaded.config.tools.network = network::Policy{};
-    loaded.sources["network"] = "the docker driver";
-  }
-  for (const auto& policy :
-       {std::optional{loaded.config.tools.network}, loaded.config.tools.max_network}) {
-    if (!policy || policy->kind() == network::Policy::Kind::none) continue;
-    fail(Code::invalid,
-         "the docker driver gives programs no network, because an engine cannot enforce which part "
-         "of it they reach: set network (and max-network) to none, or use the native driver");
   }
 }
 

@@ -125,13 +125,13 @@ Task<int> run_one(Wiring& wiring, const Config& config, RunOptions options,
     watch.lap();
   }
   if (wiring.files() != nullptr) spec.files = wiring.files()->handle;
-  const network::Policy policy = tools::network_for(spec.image, tools::usual_network(config.tools));
+  const network::Policy policy = tools::usual_network(config.tools);
   spec.network = tools::network_of(policy);
   tools::RunReport report;
   report.limits = spec.limits;
   report.timeout = program.timeout;
   Lease lease = co_await wiring.sandboxes().create_ephemeral("", std::move(spec));
-  tools::open_network(context, lease, policy);
+  co_await tools::open_network(context, lease, policy);
   times.create = watch.lap();
   if (!dependencies.empty()) {
     tools::InstallRequest request;

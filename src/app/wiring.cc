@@ -22,14 +22,17 @@ linux_driver::LinuxDriver::Ahead ahead_of(const Config& config) {
   return {config.spare_sandboxes, config.spare_memory, config.node_start, config.zygote_copies};
 }
 
+// The certificate that programs are to trust because of secrets; "" if there are none.
+std::string authority_of(const Foundation& foundation) {
+  return foundation.secrets ? foundation.secrets->authority() : "";
+}
+
 docker::DockerSettings docker_settings_of(const Config& config, Foundation& foundation) {
   docker::DockerSettings settings;
   settings.engine = std::move(foundation.engine);
-  settings.containers = {foundation.agent,
-                         foundation.data_dir,
-                         foundation.data_path,
-                         {foundation.own_user, foundation.own_group},
-                         config.docker.runtime};
+  settings.containers = {foundation.agent,      foundation.data_dir,
+                         foundation.data_path,  {foundation.own_user, foundation.own_group},
+                         config.docker.runtime, authority_of(foundation)};
   settings.warm = config.docker.warm;
   settings.registry_credentials = foundation.registry_credentials;
   return settings;
@@ -89,8 +92,8 @@ std::unique_ptr<Driver> Wiring::make_engine_driver(const asio::any_io_executor& 
 std::unique_ptr<Driver> Wiring::make_native_driver(const asio::any_io_executor& executor,
                                                    const Config& config) {
   auto driver = std::make_unique<linux_driver::LinuxDriver>(
-      executor, std::move(foundation_.launcher), ahead_of(config),
-      foundation_.secrets ? foundation_.secrets->authority() : "", foundation_.data_dir);
+      executor, std::move(foundation_.launcher), ahead_of(config), authority_of(foundation_),
+      foundation_.data_dir);
   native_ = driver.get();
   return driver;
 }

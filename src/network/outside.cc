@@ -15,8 +15,9 @@ size_t most_descriptors() {
   return std::min<size_t>(files.rlim_cur, 1u << 20) / 2;
 }
 
-Task<> end(std::unique_ptr<Egress> egress) {
-  co_await egress->stop();
+template <class Way>
+Task<> end(std::unique_ptr<Way> way) {
+  co_await way->stop();
 }
 
 }  // namespace
@@ -28,12 +29,21 @@ Outside::Outside(const asio::any_io_executor& executor, const Clock& clock, cons
       budget_{most_descriptors()},
       ends_{executor} {}
 
-std::shared_ptr<Connectivity> Outside::connect(Gate gate, Policy policy) {
+// `Source` is what programs' wishes come through.
+template <class Way, class Source>
+std::shared_ptr<Connectivity> Outside::make(Source source, Policy policy) {
   const Passage::Shared shared{resolver_, budget_, clock_, secrets_};
-  auto egress = std::make_unique<Egress>(executor_, std::move(gate), std::move(policy), shared);
-  return {egress.release(), [this](Egress* last) {
-            ends_.spawn("end a way out", end(std::unique_ptr<Egress>{last}));
-          }};
+  auto way = std::make_unique<Way>(executor_, std::move(source), std::move(policy), shared);
+  return {way.release(),
+          [this](Way* last) { ends_.spawn("end a way out", end(std::unique_ptr<Way>{last})); }};
+}
+
+std::shared_ptr<Connectivity> Outside::connect(Gate gate, Policy policy) {
+  return make<Egress>(std::move(gate), std::move(policy));
+}
+
+std::shared_ptr<Connectivity> Outside::serve_proxy(Fd listener, Policy policy) {
+  return make<ForwardProxy>(std::move(listener), std::move(policy));
 }
 
 std::map<std::string, std::string> Outside::variables(const Policy& policy) const {

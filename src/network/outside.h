@@ -6,6 +6,7 @@
 #include "base/task_group.h"
 #include "network/budget.h"
 #include "network/egress.h"
+#include "network/forward_proxy.h"
 #include "network/policy.h"
 #include "network/resolver.h"
 #include "sandbox/gate.h"
@@ -24,6 +25,10 @@ class Outside {
   // copy of what this returns is gone.
   std::shared_ptr<Connectivity> connect(Gate gate, Policy policy);
 
+  // The same for a sandbox without a gate: by a proxy, whose socket listens inside. Programs find
+  // it by proxy_variables().
+  std::shared_ptr<Connectivity> serve_proxy(Fd listener, Policy policy);
+
   // What programs with this policy have in their environment because of secrets.
   std::map<std::string, std::string> variables(const Policy& policy) const;
 
@@ -31,6 +36,9 @@ class Outside {
   Task<> stop() { return ends_.finish(); }
 
  private:
+  template <class Way, class Source>
+  std::shared_ptr<Connectivity> make(Source source, Policy policy);
+
   asio::any_io_executor executor_;
   const Clock& clock_;
   const Secrets* secrets_;

@@ -77,7 +77,8 @@ class Sandbox {
   virtual Task<Fd> listen() = 0;
 
   // The gate of a sandbox with Network::gated, once; whoever has it decides what programs reach.
-  // While nobody has it, and after it is closed, they reach nothing.
+  // While nobody has it, and after it is closed, they reach nothing. An empty one if there is none:
+  // then the only way out is a proxy that somebody serves at listen().
   virtual Gate take_gate() = 0;
 
   // Ends every process of the sandbox and frees all it has. Safe to call twice.

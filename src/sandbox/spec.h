@@ -29,7 +29,7 @@ inline std::string node_path(const Image& image) {
 
 enum class Network {
   none,   // a loopback interface of its own and nothing else
-  gated,  // and a gate to the rest: see Sandbox::take_gate()
+  gated,  // and a gate to the rest, or what stands in for one: see Sandbox::take_gate()
 };
 
 // Everything that must be known before a sandbox exists and cannot change afterwards.

@@ -23,6 +23,7 @@ struct FailedRun {
   Limits max_limits{};      // the most that a call may ask for
   milliseconds max_timeout{0};
   Network network = Network::none;
+  bool by_proxy = false;          // which is the only way out
   network::Policy max_network{};  // the most that a call may ask for
 };
 

@@ -201,7 +201,13 @@ std::string network_refused(const Clues& clues) {
 }
 
 std::string network_blocked(const Clues& clues) {
-  if (clues.run.network != Network::none || !wanted_network(clues.error)) return "";
+  if (!wanted_network(clues.error)) return "";
+  if (clues.run.network != Network::none && clues.run.by_proxy)
+    return "Programs in this container reach the network by its proxy only, which HTTPS_PROXY "
+           "names: "
+           "fetch, node:http and node:https use it from Node.js 22.21 and 24.5 on, and so do most "
+           "tools. Other connections, UDP and DNS lead nowhere.";
+  if (clues.run.network != Network::none) return "";
   return "This sandbox has no network. npm packages come by \"dependencies\"; other data must be "
          "part of the program or be given as \"stdin\" or as files.";
 }

@@ -31,6 +31,25 @@ TEST(AdviceOnNetwork, KnowsThatFetchHasNoNetwork) {
             advice);  // Node.js 24, 26
 }
 
+TEST(AdviceOnNetwork, KnowsThatAContainerHasOnlyAProxy) {
+  Failure failure{R"(import net from 'node:net';
+net.connect(80, '93.184.216.34');)"};
+  failure.run.network = Network::gated;
+  const std::string error = R"(Error: connect ENETUNREACH 93.184.216.34:80 - Local (0.0.0.0:0)
+    at process.processTicksAndRejections (node:internal/process/task_queues:90:21) {
+  code: 'ENETUNREACH',
+  syscall: 'connect',
+  address: '93.184.216.34',
+  port: 80
+})";
+  EXPECT_EQ(failure.uncaught(error).find("proxy"), std::string::npos);
+  failure.run.by_proxy = true;
+  EXPECT_EQ(failure.uncaught(error),
+            "Programs in this container reach the network by its proxy only, which HTTPS_PROXY "
+            "names: fetch, node:http and node:https use it from Node.js 22.21 and 24.5 on, and so "
+            "do most tools. Other connections, UDP and DNS lead nowhere.");
+}
+
 TEST(AdviceOnNetwork, KnowsThatNamesAreNotResolved) {
   Failure failure{R"(import https from 'node:https';
 https.get('https://example.com/');)"};

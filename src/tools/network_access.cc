@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "net/http_listener.h"
 #include "tools/schema.h"
 
 namespace belljar::tools {
@@ -81,10 +82,6 @@ Policy read_network(const Arguments& arguments, const Settings& settings) {
   return wanted;
 }
 
-Policy network_for(const Image& image, const Policy& usual) {
-  return image.is_of_engine() ? Policy{} : usual;
-}
-
 void check_network_unchanged(const Arguments& arguments, const Lease& lease) {
   if (!arguments.has("network")) return;
   const std::string wanted = parse(arguments.string("network")).text();
@@ -100,12 +97,18 @@ Network network_of(const Policy& policy) {
   return policy.kind() == Policy::Kind::none ? Network::none : Network::gated;
 }
 
-void open_network(const Context& context, Lease& lease, const Policy& policy) {
-  if (lease.spec().network == Network::none) return;
+Task<> open_network(const Context& context, Lease& lease, Policy policy) {
+  if (lease.spec().network == Network::none) co_return;
+  std::map<std::string, std::string> variables = context.outside.variables(policy);
   Gate gate = lease.sandbox().take_gate();
-  if (!gate.packets) return;  // a driver without networks
-  lease.set_connectivity(context.outside.connect(std::move(gate), policy));
-  lease.environment().merge(context.outside.variables(policy));
+  if (gate.packets) {
+    lease.set_connectivity(context.outside.connect(std::move(gate), std::move(policy)));
+  } else {
+    Fd listener = co_await lease.listen();
+    variables.merge(network::proxy_variables(net::listening_port(listener.get())));
+    lease.set_connectivity(context.outside.serve_proxy(std::move(listener), std::move(policy)));
+  }
+  lease.environment().merge(variables);
 }
 
 NetworkOfRun::NetworkOfRun(const Lease& lease) : way_{lease.connectivity()} {

@@ -25,18 +25,14 @@ Parameter unchanged_network_parameter();  // for sandboxes that exist already
 // Error{invalid} for what is no policy, or more than the operator allows.
 network::Policy read_network(const Arguments& arguments, const Settings& settings);
 
-// What programs reach if nobody asked: in containers of an engine nothing, because it cannot
-// enforce which part of a network is meant. Whoever asks for more is refused by its driver.
-network::Policy network_for(const Image& image, const network::Policy& usual);
-
 // Error{invalid} if the argument is there and differs from what the sandbox has.
 void check_network_unchanged(const Arguments& arguments, const Lease& lease);
 
 // What the sandbox must have for it.
 Network network_of(const network::Policy& policy);
 
-// Gives a new sandbox its way out.
-void open_network(const Context& context, Lease& lease, const network::Policy& policy);
+// Gives a new sandbox its way out: through its gate, or by a proxy if it has none.
+Task<> open_network(const Context& context, Lease& lease, network::Policy policy);
 
 // What happened between its construction and traffic().
 class NetworkOfRun {

@@ -53,6 +53,7 @@ Task<> explain(const Context& context, Lease& lease, const ProgramRun& run, std:
   failed.max_limits = highest_limits(context.settings, lease.spec().image.name);
   failed.max_timeout = context.settings.max_run_timeout;
   failed.network = lease.spec().network;
+  failed.by_proxy = lease.spec().image.is_of_engine();
   failed.max_network = most_network(context.settings);
   report.failure = explain_failure(failed, "the program");
 }

@@ -46,7 +46,7 @@ class RunJsEphemeral final : public BasicTool {
     run.packages = read_packages(arguments);
     SandboxSpec spec;
     spec.limits = read_limits(arguments, settings);
-    network::Policy network = read_network(arguments, settings);
+    const network::Policy network = read_network(arguments, settings);
     if (context_.files != nullptr) spec.files = context_.files->handle;
 
     const auto begin = context_.clock.now();
@@ -54,12 +54,11 @@ class RunJsEphemeral final : public BasicTool {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
-    if (!sent.contains("network")) network = network_for(spec.image, network);
     spec.network = network_of(network);
     check_language(run.program, spec.image);  // before anything is made
     const auto resolved = context_.clock.now();
     Lease lease = co_await context_.sandboxes.create_ephemeral(call.owner(), std::move(spec));
-    open_network(context_, lease, network);
+    co_await open_network(context_, lease, network);
     const auto created = context_.clock.now();
 
     RunReport report;

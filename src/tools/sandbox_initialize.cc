@@ -64,23 +64,30 @@ class SandboxInitialize final : public BasicTool {
     const std::optional<uint16_t> port = read_port(arguments, "port");
     SandboxSpec spec;
     spec.limits = read_limits(arguments, context_.settings);
-    network::Policy network = read_network(arguments, context_.settings);
+    const network::Policy network = read_network(arguments, context_.settings);
     if (context_.files != nullptr) spec.files = context_.files->handle;
     std::function<void(std::string_view)> tell = [&call](std::string_view text) {
       call.progress(text);
     };
     spec.image = co_await context_.images.resolve(read_image_name(arguments), std::move(tell));
-    if (!sent.contains("network")) network = network_for(spec.image, network);
     spec.network = network_of(network);
     const SandboxInfo made = co_await context_.sandboxes.create(call.owner(), std::move(spec));
+    const auto executor = co_await asio::this_coro::executor;
     json::object isolation;
-    {
-      Lease lease = context_.sandboxes.use(made.id, call.owner());
-      open_network(context_, lease, network);
-      isolation = isolation_fields(lease.sandbox().isolation());
-    }
     json::array ports;
-    if (port) ports.emplace_back(co_await publish(made.id, call.owner(), *port));
+    std::exception_ptr failure;
+    try {
+      Lease lease = context_.sandboxes.use(made.id, call.owner());
+      co_await open_network(context_, lease, network);
+      isolation = isolation_fields(lease.sandbox().isolation());
+      if (port) ports.emplace_back(publish(lease, *port, executor));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {  // nobody would ever know its id
+      co_await context_.sandboxes.stop(made.id, call.owner());
+      std::rethrow_exception(failure);
+    }
 
     json::object structured;
     structured["container_id"] = made.id;
@@ -97,20 +104,10 @@ class SandboxInitialize final : public BasicTool {
   }
 
  private:
-  Task<uint16_t> publish(std::string id, std::string owner, uint16_t wanted) {
-    const auto executor = co_await asio::this_coro::executor;
-    std::exception_ptr failure;
-    try {
-      const Lease lease = context_.sandboxes.use(id, owner);
-      const uint16_t port =
-          publish_port(lease, wanted, context_.settings.publish_address, executor);
-      if (wanted == 0) lease.environment()[kPortVariable] = std::to_string(port);
-      co_return port;
-    } catch (const Error&) {
-      failure = std::current_exception();
-    }
-    co_await context_.sandboxes.stop(std::move(id), std::move(owner));
-    std::rethrow_exception(failure);
+  uint16_t publish(const Lease& lease, uint16_t wanted, const asio::any_io_executor& executor) {
+    const uint16_t port = publish_port(lease, wanted, context_.settings.publish_address, executor);
+    if (wanted == 0) lease.environment()[kPortVariable] = std::to_string(port);
+    return port;
   }
 };
 

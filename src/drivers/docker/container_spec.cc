@@ -63,6 +63,8 @@ json::array mounts(const ContainerWishes& wishes) {
   json::array array;
   array.emplace_back(bind_mount(wishes.agent_program, kAgentPath, true));
   array.emplace_back(bind_mount(wishes.host_directory, kHostPath, true));
+  if (!wishes.authority.empty())
+    array.emplace_back(bind_mount(wishes.authority, kAuthorityPath, true));
   if (!wishes.files.empty())
     array.emplace_back(bind_mount(wishes.files, "/workspace/files", false));
   return array;

@@ -15,6 +15,8 @@ namespace belljar::docker {
 // Where things are in a container.
 inline constexpr std::string_view kAgentPath = "/.belljar/agent";
 inline constexpr std::string_view kHostPath = "/.belljar/host";
+// As the native driver's sandboxes have it: network::kAuthorityPath.
+inline constexpr std::string_view kAuthorityPath = "/etc/ssl/belljar.pem";
 
 // Everything that differs from one sandbox to the next.
 struct ContainerWishes {
@@ -23,6 +25,7 @@ struct ContainerWishes {
   std::string agent_program;   // on the host, as all paths are that have no other place
   std::string host_directory;  // with the agent's socket and later packages
   std::string files;           // FILES_DIR; "" for none
+  std::string authority;       // the certificate that programs trust for secrets; "" for none
   // Podman wants some of it said otherwise, and then has no limit of inodes but that of memory.
   bool for_podman = false;
   // seccomp_profile() itself; for Podman the path of a file that holds it.

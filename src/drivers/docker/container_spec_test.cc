@@ -59,6 +59,16 @@ TEST(ContainerSpec, IsAsTheGoldenOne) {
   EXPECT_EQ(json::value(container_spec(wishes())), json::parse(kGolden));
 }
 
+TEST(ContainerSpec, HasTheAuthorityOfSecretsToRead) {
+  ContainerWishes with_secrets = wishes();
+  with_secrets.authority = "/var/lib/belljar/docker/authority.pem";
+  const json::object spec = container_spec(with_secrets);
+  const json::value& mount = spec.at("HostConfig").at("Mounts").as_array().at(2);
+  EXPECT_EQ(mount.at("Source"), "/var/lib/belljar/docker/authority.pem");
+  EXPECT_EQ(mount.at("Target"), "/etc/ssl/belljar.pem");
+  EXPECT_EQ(mount.at("ReadOnly"), true);
+}
+
 TEST(ContainerSpec, MountsFilesToBeWritten) {
   ContainerWishes with_files = wishes();
   with_files.files = "/home/me/files";

@@ -81,7 +81,12 @@ Containers::Containers(const asio::any_io_executor& executor, Engine& engine,
     : engine_{engine},
       settings_{std::move(settings)},
       directory_{settings_.data_directory, settings_.engine_directory},
-      tasks_{executor} {}
+      tasks_{executor} {
+  if (settings_.authority.empty()) return;
+  constexpr const char* kName = "/authority.pem";
+  write_file_atomically(directory_.path() + kName, settings_.authority);
+  authority_ = directory_.engine_path() + kName;
+}
 
 Containers::~Containers() = default;
 
@@ -166,6 +171,7 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   wishes.agent_program = settings_.agent_program;
   wishes.host_directory = container.place.engine_path();
   wishes.files = files.path;
+  wishes.authority = authority_;
   wishes.seccomp = seccomp_;
   wishes.for_podman = is_podman_;
   wishes.uid = files.owner.user;

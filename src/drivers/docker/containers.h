@@ -37,6 +37,7 @@ struct ContainerSettings {
   std::string engine_directory;  // the same, as the engine calls it
   Ids belljar;                   // who it is
   std::string runtime;           // the OCI runtime; "": the engine's own choice
+  std::string authority = {};    // PEM: whom programs trust because of secrets; "": nobody
 };
 
 // Makes and removes the containers of this process. Each has a name of this run before it exists,
@@ -84,6 +85,7 @@ class Containers {
   Engine& engine_;
   ContainerSettings settings_;
   std::string seccomp_;
+  std::string authority_;                                    // where the engine finds it
   std::map<std::string, std::vector<std::string>> volumes_;  // of images, by their ids
   bool is_podman_ = false;
   RunDirectory directory_;

@@ -40,12 +40,6 @@ Task<Capabilities> DockerDriver::probe() {
 }
 
 Task<std::unique_ptr<Sandbox>> DockerDriver::create(SandboxSpec spec) {
-  if (spec.network != Network::none) {
-    fail(Code::invalid,
-         "programs in containers of an engine have no network, because an engine cannot enforce "
-         "which part of it they reach: ask for network \"none\", or for a sandbox of the native "
-         "driver (node:* images)");
-  }
   co_await get_ready();
   if (isolation_->grade == Isolation::Grade::refused) {
     const auto unmet = find_unmet(features_, {});

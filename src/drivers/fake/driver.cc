@@ -1,5 +1,6 @@
 #include "drivers/fake/driver.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -96,8 +97,14 @@ class FakeSandbox final : public Sandbox {
   const Isolation& isolation() const override { return isolation_; }
   Gate take_gate() override { return {}; }
   Task<Fd> listen() override {
-    fail(Code::unavailable, "the fake sandbox has no network to listen in");
-    co_return Fd{};
+    constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    Fd socket{sys(::socket(AF_INET, kType, 0), "make a socket")};
+    sockaddr_in here{};
+    here.sin_family = AF_INET;
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sys(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here), "bind it");
+    sys(::listen(socket.get(), 16), "listen");
+    co_return socket;
   }
 
   Task<> destroy() override {
