@@ -1,5 +1,7 @@
 #include "network/passage.h"
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
 #include "base/log.h"
 #include "network/dial.h"
 #include "network/relay.h"
@@ -118,15 +120,21 @@ Task<std::string> Passage::resolve(std::string query, bool over_tcp) {
   co_return answer;
 }
 
-Task<std::vector<asio::ip::address>> Passage::look_up(std::string name) {
+Task<std::vector<asio::ip::address>> Passage::look_up(std::string name, uint16_t type) {
+  const std::string query = make_question(name, type);
+  const std::string answer = co_await resolve(query, true);
   std::vector<asio::ip::address> addresses;
-  for (const uint16_t type : {DnsQuery::a, DnsQuery::aaaa}) {
-    const std::string query = make_question(name, type);
-    const std::string answer = co_await resolve(query, true);
-    const auto found = parse_answer(answer, parse_query(query).value());
-    if (!found) continue;
+  if (const auto found = parse_answer(answer, parse_query(query).value()))
     for (const auto& [address, seconds] : found->addresses) addresses.push_back(address);
-  }
+  co_return addresses;
+}
+
+Task<std::vector<asio::ip::address>> Passage::look_up(std::string name) {
+  using namespace asio::experimental::awaitable_operators;
+  auto v4 = look_up(name, DnsQuery::a);
+  auto v6 = look_up(name, DnsQuery::aaaa);
+  auto [addresses, more] = co_await (std::move(v4) && std::move(v6));
+  addresses.insert(addresses.end(), more.begin(), more.end());
   co_return addresses;
 }
 

@@ -80,6 +80,7 @@ class Passage {
   Task<std::vector<asio::ip::address>> look_up(std::string name);
 
  private:
+  Task<std::vector<asio::ip::address>> look_up(std::string name, uint16_t type);
   std::shared_ptr<uint64_t> note(const Way& way, bool is_host);
   Task<std::optional<Secret::Host>> guarded_host(int inside, int outside, uint16_t port);
 
