@@ -47,4 +47,16 @@ class Budget {
   size_t used_ = 0;
 };
 
+// Counts something as long as it lives.
+class Counted {
+ public:
+  explicit Counted(size_t& count) : count_{++count} {}
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  size_t& count_;
+};
+
 }  // namespace belljar::network

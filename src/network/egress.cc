@@ -213,13 +213,6 @@ void Egress::take_datagram(const Packet& packet) {
 // ---- DNS ---------------------------------------------------------------------------------------
 
 Task<> Egress::answer_datagram(std::string query, Endpoint from) {
-  struct Counted {
-    size_t& count;
-    explicit Counted(size_t& number) : count{++number} {}
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    ~Counted() { --count; }
-  };
   const Counted counted{queries_};
   const Budget::Share share{passage_.budget(), kQuery};
   const std::string answer = co_await passage_.resolve(std::move(query), false);

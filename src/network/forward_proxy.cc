@@ -69,18 +69,6 @@ int status_of(Code code) {
   }
 }
 
-// Counts something as long as it lives.
-class Counted {
- public:
-  explicit Counted(size_t& count) : count_{++count} {}
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { --count_; }
-
- private:
-  size_t& count_;
-};
-
 }  // namespace
 
 ForwardProxy::ForwardProxy(const asio::any_io_executor& executor, Fd listener, Policy policy,
