@@ -31,6 +31,7 @@ constexpr seconds kEndLimit{10};
 // and for each of its pieces. Most such programs have gone, which looks the same.
 constexpr seconds kAnswerLimit{30};
 constexpr seconds kPieceLimit{2};
+constexpr milliseconds kPeekPause{5};
 constexpr size_t kPiece = 16u << 10;
 constexpr size_t kMaxHead = 64u << 10;
 
@@ -63,6 +64,7 @@ Task<std::string> peek_server_name(int inside, int outside) {
   Socket host{executor, copy_of(outside).release()};
   std::string bytes(kMaxClientHello, '\0');
   std::string name;
+  size_t before = 0;
   for (;;) {
     const auto first = co_await (wait_readable(program) || wait_readable(host));
     if (first.index() == 1) break;
@@ -73,6 +75,9 @@ Task<std::string> peek_server_name(int inside, int outside) {
     const FirstBytes found = read_client_hello({bytes.data(), seen});
     name = found.server_name;
     if (found.kind != FirstBytes::Kind::incomplete || has_ended(inside)) break;
+    // Only TCP waits for so much; a container's connection may be of another kind.
+    if (seen == before) co_await sleep_for(kPeekPause);
+    before = seen;
     set_low_water(inside, seen + 1);
   }
   set_low_water(inside, 1);

@@ -66,7 +66,7 @@ describe('nothing else is reached', () => {
   const leading = ['evil.test', 'loop.test', 'zero.test', 'meta.test', 'metadata.google.internal', 'host.docker.internal', 'self.test', 'mapped.test', 'translated.test', 'trap.good.test', 'localhost'];
   const listens = [80, 443, ports.hostEverywhere, ports.hostLoopback];
 
-  test('NW: addresses that are not public, by either way of asking', async () => {
+  test('NW02, NW04, NW05: addresses that are not public, by either way of asking', async () => {
     const { seen, network } = await bench.inside(async ({ forbidden, listens }) => {
       const statuses = [];
       for (const place of forbidden) for (const port of listens) statuses.push((await tunnel(`${place}:${port}`)).status, statusOf(await tellProxy(`GET http://${place}:${port}/ HTTP/1.1\r\n\r\n`)));
@@ -78,24 +78,24 @@ describe('nothing else is reached', () => {
     assert.ok(network.every(({ verdict }) => verdict === 'blocked'));
   });
 
-  test('NW: names that lead there', async () => {
+  test('NW02, NW04: names that lead there', async () => {
     const { seen } = await bench.inside((names) => Promise.all(names.map(async (name) => (await tunnel(`${name}:80`)).status)), { data: leading });
     assert.deepEqual([...new Set(seen)].sort(), [403, 502]); // 502: a name without an address
     assert.deepEqual(await reached(), []);
     assert.deepEqual((await bench.lab.log()).host.connections, []);
   });
 
-  test('NW: a name that changes its mind', async () => {
+  test('NW10: a name that changes its mind', async () => {
     const { seen } = await bench.inside(async () => [(await tunnel('rebind.test:7', 'x')).status, (await tunnel('rebind.test:7', 'x')).status]);
     assert.deepEqual(seen, [200, 403]);
     assert.ok((await reached()).every((place) => place.startsWith(`${server.v4} `)));
   });
 
-  test('NW: odd spellings of addresses and requests', async () => {
+  test('NW12: odd spellings of addresses and requests', async () => {
     const { seen } = await bench.inside(async () => {
       const places = ['127.1:80', '0x0a010203:80', '167838211:80', '010.1.2.3:80', '[fd12::7%25lo]:80', 'good.test@10.1.2.3:80', '10.1.2.3:80/good.test', 'good.test:80 10.1.2.3:80', '10.1.2.3', 'good.test:80\\10.1.2.3'];
       const heads = ['GET http://good.test@10.1.2.3/ HTTP/1.1\r\n\r\n', 'GET //10.1.2.3/ HTTP/1.1\r\nHost: good.test\r\n\r\n', 'GET / HTTP/1.1\r\nHost: 10.1.2.3\r\n\r\n', 'GET https://good.test/ HTTP/1.1\r\n\r\n',
-        'GET http://good.test/ HTTP/1.1\nHost: 10.1.2.3\n\n\r\n\r\n', 'GET http://good.test/ HTTP/1.1\r\nX: y\r\n z\r\n\r\n', 'CONNECT good.test:80 HTTP/1.1\r\nX: ' + 'y'.repeat(20000) + '\r\n\r\n', '\x16\x03\x01\x02\r\n\r\n'];
+        'GET http://good.test/ HTTP/1.1\nHost: 10.1.2.3\n\n\r\n\r\n', 'GET http://good.test/ HTTP/1.1\r\nX: y\r\n z\r\n\r\n', 'GET http://good.test/\r\n\r\n', 'POST http://good.test/ HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n', 'CONNECT good.test:80 HTTP/1.1\r\nX: ' + 'y'.repeat(20000) + '\r\n\r\n', '\x16\x03\x01\x02\r\n\r\n'];
       const all = await Promise.all([...places.map((place) => tunnel(place)), ...heads.map(async (text) => ({ heard: await tellProxy(text) }))]);
       return all.map(({ heard }) => heard.slice(0, 12));
     });
@@ -103,13 +103,13 @@ describe('nothing else is reached', () => {
     assert.deepEqual(await reached(), []);
   });
 
-  test('NW: a second request on a connection goes to the first one\'s host, or nowhere', async () => {
+  test('NW12: a second request on a connection goes to the first one\'s host, or nowhere', async () => {
     const { seen } = await bench.inside(() => tellProxy('GET http://good.test/ HTTP/1.1\r\n\r\nGET http://10.1.2.3/ HTTP/1.1\r\nHost: 10.1.2.3\r\n\r\n'));
     assert.equal(seen.match(/HTTP\/1\.1 200/g).length, 1);
     assert.deepEqual(await reached(), [`${server.v4} 80`]);
   });
 
-  test('NW: who does not ask the proxy reaches nothing, by any protocol', async () => {
+  test('NW13, NW14, NW25: who does not ask the proxy reaches nothing, by any protocol', async () => {
     const before = bench.lab.arrived();
     const { seen } = await bench.inside(async ({ server, lan }) => ({
       devices: Object.keys(os.networkInterfaces()), public: await dial(server, 80), lan: await dial(lan, 80), name: await lookup('good.test'),
@@ -121,7 +121,7 @@ describe('nothing else is reached', () => {
     assert.deepEqual(bench.lab.arrived(), before, 'a packet has come to the world');
   });
 
-  test('DoS: hundreds of connections that say nothing, or hang, keep nobody else from it', async (t) => {
+  test('NW16, NW26: hundreds of connections that say nothing keep nobody else from it, and nobody has another\'s proxy', async (t) => {
     const [hog, other] = [await session(t, bench.server, {}), await session(t, bench.server, {})];
     const { seen } = await bench.inside(async () => {
       let closed = 0;
@@ -132,18 +132,20 @@ describe('nothing else is reached', () => {
     }, { in: hog });
     assert.equal(seen, 300 - 256);
     assert.match((await bench.inside(() => get('http://good.test/'), { in: other })).seen, / 80 good\.test$/);
+    const port = async (id) => (await bench.inside(() => process.env.HTTP_PROXY, { in: id })).seen;
+    assert.equal((await bench.inside((url) => (url === process.env.HTTP_PROXY ? 'the same number' : dial('127.0.0.1', new URL(url).port)), { in: other, data: await port(hog) })).seen.replace('the same number', 'ECONNREFUSED'), 'ECONNREFUSED');
     assert.match((await bench.inside(() => get('http://good.test/'), { in: hog })).seen, / 80 good\.test$/, 'they went with their program');
   });
 });
 
 describe('policies', () => {
-  test('none: there is no proxy, and no variable says so', async () => {
+  test('none: there is no proxy, and no variable says so (NW01)', async () => {
     const { seen } = await bench.inside(async () => ({ variables: Object.keys(process.env).filter((name) => /proxy/i.test(name)), direct: await get('http://good.test/') }), { network: 'none' });
     assert.deepEqual(seen.variables, []);
     assert.match(seen.direct, /EAI_AGAIN|ENOTFOUND/);
   });
 
-  test('allow: what is on the list, and no query for anything else leaves', async () => {
+  test('allow: what is on the list, and no query for anything else leaves (NW08, NW09)', async () => {
     const { seen, network } = await bench.inside(async () => Promise.all(['good.test:80', 'good.test:7', 'sub.good.test:80', 'other.test:80'].map(async (place) => (await tunnel(place, 'GET / HTTP/1.0\r\n\r\n')).status)), { network: 'allow:good.test' });
     assert.deepEqual(seen, [200, 403, 403, 403]);
     assert.deepEqual(network.map(({ host: name, port, verdict }) => `${name}:${port} ${verdict}`).sort(), ['good.test:7 blocked', 'good.test:80 allowed', 'other.test:80 blocked', 'sub.good.test:80 blocked']);
