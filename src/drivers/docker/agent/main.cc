@@ -31,7 +31,7 @@ namespace {
 
 // Whatever this process was started with is nothing that programs should inherit.
 bool close_inherited() {
-  if (::close_range(0, ~0u, 0) != 0) return false;
+  if (::close_range(0, kLastFd, 0) != 0) return false;
   for (int expected = 0; expected <= 2; ++expected) {
     if (::open("/dev/null", O_RDWR | O_CLOEXEC) != expected) return false;
   }

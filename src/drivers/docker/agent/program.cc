@@ -42,7 +42,7 @@ int arrange_descriptors(StartContext& context) {
     return errno;
   context.status = kStatusFd;
   context.package = kPackageFd;
-  return result_of(::close_range(kPackageFd + 1, ~0u, 0));
+  return result_of(::close_range(kPackageFd + 1, kLastFd, 0));
 }
 
 int start_session(StartContext&) {
@@ -162,7 +162,7 @@ void report_end(int pipe, int status, const rusage& usage) {
   }
   ::dup2(end, kStatusFd);
   ::close_range(0, kStatusFd - 1, 0);
-  ::close_range(kStatusFd + 1, ~0u, 0);
+  ::close_range(kStatusFd + 1, kLastFd, 0);
   for (;;) {
     int status = 0;
     rusage usage{};

@@ -14,6 +14,9 @@
 // stays beneath it, daemons included, and so it can be found.
 namespace belljar::agent {
 
+// The highest number that a descriptor can have: gVisor's close_range() knows no higher one.
+constexpr unsigned kLastFd = 0x7fffffff;
+
 // Everything needed to start one. Used between fork and exec.
 struct StartContext {
   StartCommand& command;
