@@ -19,11 +19,17 @@ int lowest_free_descriptor() {
   return Fd{sys(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open /dev/null")}.get();
 }
 
+Fd listening_socket() {
+  Fd socket{sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "a socket")};
+  sys(::listen(socket.get(), 1), "listen");
+  return socket;
+}
+
 Fd make_companion(uint8_t kind) {
   switch (kind % 5) {
     case 0: return Fd{};
     case 1: return open_directory("/tmp");
-    case 2: return Fd{sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "a socket")};
+    case 2: return listening_socket();
     case 3: return Fd{sys(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "a socket")};
     default: return Fd{sys(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null")};
   }
@@ -61,8 +67,8 @@ Task<> count_answer(Task<> request, int& answers) {
 }
 
 Task<> ask_for_socket(AgentClient& client) {
-  const Fd socket = co_await client.socket(false, false);
-  expect(is_tcp_socket(socket.get(), false, false), "a socket is what was asked for");
+  const Fd socket = co_await client.listen();
+  expect(is_tcp_socket(socket.get(), true), "a socket is what was asked for");
 }
 
 Task<> start_program(AgentClient& client) {

@@ -69,10 +69,9 @@ struct AgentClient::Pending {
 
   // True if a reply that says `done` has what was asked for, and nothing else.
   bool is_answered_by(const Fd& came) const {
-    if (request.type != RequestType::socket) return !came;
-    const bool ipv6 = (request.flags & agent::kIpv6) != 0;
-    const bool listening = (request.flags & agent::kListening) != 0;
-    return came && is_tcp_socket(came.get(), ipv6, listening);
+    const bool listening = request.type == RequestType::listen;
+    if (!listening && request.type != RequestType::connect) return !came;
+    return came && is_tcp_socket(came.get(), listening);
   }
 };
 
@@ -271,11 +270,20 @@ void AgentClient::kill(uint64_t program) noexcept {
   if (error != 0) ::shutdown(socket_.native_handle(), SHUT_RDWR);
 }
 
-Task<Fd> AgentClient::socket(bool ipv6, bool listening) {
-  const std::string what = "reach the sandbox";
+Task<Fd> AgentClient::connect(uint16_t port) {
   Request request{};
-  request.type = RequestType::socket;
-  request.flags = (ipv6 ? agent::kIpv6 : 0u) | (listening ? agent::kListening : 0u);
+  request.type = RequestType::connect;
+  request.number = port;
+  return ask_for_socket(request, fmt::format("port {} of the sandbox", port));
+}
+
+Task<Fd> AgentClient::listen() {
+  Request request{};
+  request.type = RequestType::listen;
+  return ask_for_socket(request, "listen in the sandbox");
+}
+
+Task<Fd> AgentClient::ask_for_socket(Request request, std::string what) {
   const Answer answer = ask(request, {}, what);
   co_await answer->answered.wait();
   answer->check(what);

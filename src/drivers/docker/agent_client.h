@@ -49,9 +49,13 @@ class AgentClient {
   // there. Returns at once.
   void kill(uint64_t program) noexcept;
 
-  // A TCP socket of the container's network. Does not block. A listening one is bound to the
-  // loopback address, at a port that the kernel chose.
-  Task<Fd> socket(bool ipv6, bool listening);
+  // A connection to a port of the container's loopback addresses. Does not block.
+  // Error{unavailable} if nothing accepts there.
+  Task<Fd> connect(uint16_t port);
+
+  // A socket that listens at the loopback address of the container, at a port that its kernel
+  // chose. Does not block.
+  Task<Fd> listen();
 
   // Has programs find the packages of this number (agent::kPackages) in /workspace/node_modules.
   // Error{invalid} if a program has made something there that is neither an empty directory nor
@@ -80,6 +84,7 @@ class AgentClient {
   void write_unsent();
   int send(const agent::Request& request, std::span<const int> fds);
   Answer ask(agent::Request request, std::span<const int> fds, const std::string& what);
+  Task<Fd> ask_for_socket(agent::Request request, std::string what);
   void lost();
 
   asio::posix::stream_descriptor socket_;

@@ -11,6 +11,7 @@
 #include "base/task_group.h"
 #include "base/testing.h"
 #include "drivers/docker/agent/packet.h"
+#include "drivers/docker/testing.h"
 
 namespace belljar::docker {
 namespace {
@@ -85,7 +86,7 @@ Task<> start_one(AgentClient& client, uint64_t program, int stream) {
 }
 
 Task<> take_socket(AgentClient& client, Fd& result) {
-  result = co_await client.socket(false, false);
+  result = co_await client.connect(80);
 }
 
 // Lets everything that is ready happen.
@@ -178,10 +179,12 @@ Task<std::string> answer_with(Reply reply, Fd fd) {
 }
 
 TEST(AgentClient, TakesNothingButWhatItHasAskedFor) {
-  const auto tcp = [] { return Fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}; };
+  const Fd server = listening_socket();
+  const auto tcp = [&server] { return connected_socket(server); };
   const auto udp = [] { return Fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)}; };
   const Reply done = reply_of(ReplyType::done, 1);
   EXPECT_EQ(run(answer_with(done, tcp())), "");
+  EXPECT_EQ(run(answer_with(done, listening_socket())), "unavailable");
   EXPECT_EQ(run(answer_with(done, udp())), "unavailable");
   EXPECT_EQ(run(answer_with(done, make_memory_file("file", ""))), "unavailable");
   EXPECT_EQ(run(answer_with(done, Fd{})), "unavailable");

@@ -102,10 +102,11 @@ std::optional<Reply> parse_reply(std::string_view bytes, size_t fds) {
   return std::nullopt;
 }
 
-bool is_tcp_socket(int fd, bool ipv6, bool listening) {
-  return option_of(fd, SO_DOMAIN) == (ipv6 ? AF_INET6 : AF_INET) &&
-         option_of(fd, SO_TYPE) == SOCK_STREAM && option_of(fd, SO_PROTOCOL) == IPPROTO_TCP &&
-         option_of(fd, SO_ACCEPTCONN) == (listening ? 1 : 0) && !is_connected(fd);
+bool is_tcp_socket(int fd, bool listening) {
+  const int family = option_of(fd, SO_DOMAIN);
+  return (family == AF_INET || family == AF_INET6) && option_of(fd, SO_TYPE) == SOCK_STREAM &&
+         option_of(fd, SO_PROTOCOL) == IPPROTO_TCP &&
+         (listening ? option_of(fd, SO_ACCEPTCONN) == 1 : is_connected(fd));
 }
 
 namespace {
@@ -159,6 +160,7 @@ const char* words_for(Step step) {
     case Step::find_node: return "find Node.js";
     case Step::execute: return "execute";
     case Step::make_socket: return "make a socket";
+    case Step::connect: return "connect";
     case Step::link_packages: return "link /workspace/node_modules";
     case Step::use_place: return "use /workspace/node_modules";
   }
@@ -177,6 +179,8 @@ void fail_as(const Reply& reply, const std::string& what) {
     fail(Code::invalid,
          "packages cannot be put at /workspace/node_modules: a program of this sandbox has made "
          "something of that name; remove or rename it, or use a new sandbox");
+  if (reply.step == Step::connect)
+    fail(Code::unavailable, "nothing accepts connections on {}", what);
   if (reply.step == Step::make_process && reply.error == EAGAIN)
     fail(Code::exhausted,
          "{}: the sandbox has as many processes as it may; stop some, or use another sandbox",

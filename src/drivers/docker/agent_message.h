@@ -31,8 +31,8 @@ struct AgentHello {
 std::optional<AgentHello> parse_hello(std::string_view bytes, std::span<Fd> fds);
 std::optional<agent::Reply> parse_reply(std::string_view bytes, size_t fds);
 
-// True if it is a TCP socket of that family which is what was asked for: listening, or fresh.
-bool is_tcp_socket(int fd, bool ipv6, bool listening);
+// True if it is a TCP socket which is what was asked for: listening, or connected.
+bool is_tcp_socket(int fd, bool listening);
 
 // The command's argv, env and source as an agent reads them: a sealed file in memory.
 // Error{invalid} if they are more than it reads.

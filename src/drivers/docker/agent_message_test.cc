@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/posix.h"
 #include "drivers/docker/agent/command.h"
+#include "drivers/docker/testing.h"
 
 namespace belljar::docker {
 namespace {
@@ -154,25 +154,21 @@ TEST(AgentReply, SaysHowAProgramHasEnded) {
   EXPECT_FALSE(is_accepted(reply_of(ReplyType::ended, 1))) << "nobody has asked for it";
 }
 
-TEST(AgentSocket, IsOneOfTcpAndFresh) {
+TEST(AgentSocket, IsOneOfTcpThatListensOrIsConnected) {
   const auto make = [](int family, int type) {
     return Fd{sys(::socket(family, type | SOCK_CLOEXEC, 0), "make a socket")};
   };
-  const Fd tcp = make(AF_INET, SOCK_STREAM);
-  EXPECT_TRUE(is_tcp_socket(tcp.get(), false, false));
-  EXPECT_FALSE(is_tcp_socket(tcp.get(), true, false));
-  EXPECT_FALSE(is_tcp_socket(tcp.get(), false, true));
-  EXPECT_FALSE(is_tcp_socket(make(AF_INET, SOCK_DGRAM).get(), false, false));
-  EXPECT_FALSE(is_tcp_socket(make(AF_UNIX, SOCK_STREAM).get(), false, false));
-  EXPECT_FALSE(is_tcp_socket(open_directory("/").get(), false, false));
-  sys(::listen(tcp.get(), 1), "listen");
-  EXPECT_TRUE(is_tcp_socket(tcp.get(), false, true));
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  sys(::getsockname(tcp.get(), reinterpret_cast<sockaddr*>(&address), &size), "its port");
-  const Fd client = make(AF_INET, SOCK_STREAM);
-  sys(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), size), "connect");
-  EXPECT_FALSE(is_tcp_socket(client.get(), false, false)) << "it leads somewhere already";
+  EXPECT_FALSE(is_tcp_socket(make(AF_INET, SOCK_STREAM).get(), false));
+  EXPECT_FALSE(is_tcp_socket(make(AF_INET, SOCK_STREAM).get(), true));
+  EXPECT_FALSE(is_tcp_socket(make(AF_INET, SOCK_DGRAM).get(), false));
+  EXPECT_FALSE(is_tcp_socket(make(AF_UNIX, SOCK_STREAM).get(), true));
+  EXPECT_FALSE(is_tcp_socket(open_directory("/").get(), false));
+  const Fd server = listening_socket();
+  EXPECT_TRUE(is_tcp_socket(server.get(), true));
+  EXPECT_FALSE(is_tcp_socket(server.get(), false));
+  const Fd client = connected_socket(server);
+  EXPECT_TRUE(is_tcp_socket(client.get(), false));
+  EXPECT_FALSE(is_tcp_socket(client.get(), true));
 }
 
 Command small_command() {

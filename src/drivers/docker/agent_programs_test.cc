@@ -9,7 +9,6 @@
 #include <csignal>
 #include <filesystem>
 
-#include "base/connect.h"
 #include "base/testing.h"
 #include "drivers/docker/agent_under_test.h"
 
@@ -245,15 +244,12 @@ TEST_P(AgentPrograms, EndWithTheSupervisorThatTheyKill) {
 }
 
 Task<> connect_inside(AgentUnderTest&, AgentClient& client) {
-  const Fd server = co_await client.socket(false, true);
+  const Fd server = co_await client.listen();
   sockaddr_in address{};
   socklen_t size = sizeof address;
   sys(::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size), "its address");
   EXPECT_EQ(address.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
-  const Fd socket = co_await client.socket(false, false);
-  const asio::ip::tcp::endpoint to{asio::ip::address_v4::loopback(), ntohs(address.sin_port)};
-  const int error = co_await connect_socket(socket.get(), to);
-  EXPECT_EQ(error, 0);
+  const Fd socket = co_await client.connect(ntohs(address.sin_port));
   const Fd accepted{::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC)};
   EXPECT_TRUE(accepted);
 }

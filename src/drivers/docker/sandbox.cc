@@ -7,7 +7,6 @@
 #include "base/posix.h"
 #include "drivers/docker/package_links.h"
 #include "drivers/docker/process.h"
-#include "sandbox/port_access.h"
 #include "sandbox/program_start.h"
 
 namespace belljar::docker {
@@ -98,13 +97,12 @@ Task<> DockerSandbox::mount_packages(PackageDirectories directories) {
 
 Task<Fd> DockerSandbox::connect(uint16_t port) {
   const auto agent = this->agent();
-  const MakeSocket make_socket = [agent](bool ipv6) { return agent->socket(ipv6, false); };
-  co_return co_await connect_inside(make_socket, port);
+  co_return co_await agent->connect(port);
 }
 
 Task<Fd> DockerSandbox::listen() {
   const auto agent = this->agent();
-  co_return co_await agent->socket(false, true);
+  co_return co_await agent->listen();
 }
 
 Task<> DockerSandbox::destroy() {

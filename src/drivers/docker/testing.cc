@@ -1,5 +1,6 @@
 #include "drivers/docker/testing.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,6 +35,21 @@ std::string make_directory() {
 }
 
 }  // namespace
+
+Fd listening_socket() {
+  Fd socket{sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket")};
+  sys(::listen(socket.get(), 16), "listen");
+  return socket;
+}
+
+Fd connected_socket(const Fd& server) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  sys(::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size), "its port");
+  Fd socket{sys(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket")};
+  sys(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), size), "connect");
+  return socket;
+}
 
 FakeEngine::FakeEngine(Handler handler)
     : handler_{std::move(handler)}, directory_{make_directory()}, stop_{make_pipe()} {

@@ -28,6 +28,10 @@ std::string failure_of(Call call, Code expected) {
   return "";
 }
 
+// TCP sockets of the loopback interface: one that listens, and one that is connected to it.
+Fd listening_socket();
+Fd connected_socket(const Fd& server);
+
 struct FakeRequest {
   std::string line;  // "GET /version HTTP/1.1"
   std::string body;

@@ -10,7 +10,6 @@
 
 #include "drivers/docker/agent/packages.h"
 #include "drivers/docker/agent/packet.h"
-#include "drivers/docker/agent/sockets.h"
 
 namespace belljar::agent {
 
@@ -36,6 +35,7 @@ void Agent::run() {
         errno != EINTR)
       return;
     look_after_programs();
+    std::erase_if(connecting_, [this](Connecting& each) { return go_on(each); });
     if (ready[0].revents != 0) reap();
     if (ready[1].revents != 0 && !take_request()) return;
     if (is_hunting()) hunt();
@@ -49,6 +49,7 @@ std::vector<pollfd> Agent::descriptors() const {
       if (*pipe) all.push_back({pipe->get(), POLLIN, 0});
     }
   }
+  for (const Connecting& each : connecting_) all.push_back({each.connection.socket(), POLLOUT, 0});
   return all;
 }
 
@@ -60,7 +61,8 @@ bool Agent::take_request() {
   if (packet.error != 0) return packet.error == ENOMEM || packet.error == ENOBUFS;
   if (packet.size != sizeof request) return false;
   const bool is_start = request.type == RequestType::start;
-  if (is_start && !packet.whole) {  // there was no room for its descriptors
+  const bool is_cut = !packet.whole || packet.fds < kMaxFds;
+  if (is_start && is_cut) {  // there was no room for its descriptors
     answer(request.serial, Step::read_command, EMFILE);
     return true;
   }
@@ -68,7 +70,8 @@ bool Agent::take_request() {
   switch (request.type) {
     case RequestType::start: start(request, fds); return true;
     case RequestType::kill: kill(request.program); return true;
-    case RequestType::socket: make_socket(request); return true;
+    case RequestType::connect: connect(request); return true;
+    case RequestType::listen: listen(request); return true;
     case RequestType::link: link(request); return true;
   }
   return false;
@@ -95,16 +98,28 @@ void Agent::kill(uint64_t number) {
   if (at != programs_.end() && !at->second.hunt) at->second.hunt.emplace();
 }
 
-void Agent::make_socket(const Request& request) {
+void Agent::connect(const Request& request) {
+  Connecting connecting{request.serial, LoopbackConnection{static_cast<uint16_t>(request.number)}};
+  if (!go_on(connecting)) connecting_.push_back(std::move(connecting));
+}
+
+// True if it is answered.
+bool Agent::go_on(Connecting& connecting) {
+  const int error = connecting.connection.go_on();
+  if (error == EINPROGRESS) return false;
+  if (error != 0) {
+    answer(connecting.serial, Step::connect, error);
+  } else {
+    answer_with(connecting.serial, connecting.connection.take());
+  }
+  return true;
+}
+
+void Agent::listen(const Request& request) {
   Fd result;
-  const bool ipv6 = (request.flags & kIpv6) != 0;
-  const bool listening = (request.flags & kListening) != 0;
-  if (const int error = make_tcp_socket(ipv6, listening, result))
+  if (const int error = listen_on_loopback(result))
     return answer(request.serial, Step::make_socket, error);
-  Reply reply{};
-  reply.type = ReplyType::done;
-  reply.serial = request.serial;
-  send(reply, &result);
+  answer_with(request.serial, result);
 }
 
 void Agent::link(const Request& request) {
@@ -237,6 +252,13 @@ void Agent::answer(uint32_t serial, Step step, int error) {
   reply.step = error == 0 ? Step::none : step;
   reply.error = error;
   send(reply);
+}
+
+void Agent::answer_with(uint32_t serial, const Fd& fd) {
+  Reply reply{};
+  reply.type = ReplyType::done;
+  reply.serial = serial;
+  send(reply, &fd);
 }
 
 void Agent::send(const Reply& reply, const Fd* fd) {

@@ -10,6 +10,7 @@
 #include "drivers/docker/agent/processes.h"
 #include "drivers/docker/agent/program.h"
 #include "drivers/docker/agent/protocol.h"
+#include "drivers/docker/agent/sockets.h"
 
 struct pollfd;
 
@@ -36,12 +37,18 @@ class Agent {
     std::optional<Hunt> hunt;  // it is to be killed
   };
   using Programs = std::map<uint64_t, Program>;
+  struct Connecting {
+    uint32_t serial;  // of the request
+    LoopbackConnection connection;
+  };
 
   std::vector<pollfd> descriptors() const;
   bool take_request();
   void start(const Request& request, std::vector<Fd>& fds);
   void kill(uint64_t number);
-  void make_socket(const Request& request);
+  void connect(const Request& request);
+  bool go_on(Connecting& connecting);
+  void listen(const Request& request);
   void link(const Request& request);
 
   void look_after_programs();
@@ -58,6 +65,7 @@ class Agent {
   void end_all();
 
   void answer(uint32_t serial, Step step, int error);
+  void answer_with(uint32_t serial, const Fd& fd);
   void send(const Reply& reply, const Fd* fd = nullptr);
 
   Fd socket_;
@@ -67,6 +75,7 @@ class Agent {
   std::string host_directory_;
   std::string node_;
   Programs programs_;
+  std::vector<Connecting> connecting_;
   std::optional<Hunt> strays_;  // what a killed supervisor has left
   bool is_connected_ = true;
 };

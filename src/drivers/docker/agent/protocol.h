@@ -4,7 +4,8 @@
 #include <cstdint>
 
 // What belljar and the agent of a container say to each other: fixed structures over a
-// SOCK_SEQPACKET connection, one message per packet, descriptors as SCM_RIGHTS. The agent runs
+// SOCK_SEQPACKET connection, one message per packet, descriptors as SCM_RIGHTS. Into a container
+// with a kernel of its own they are carried (frame.h). The agent runs
 // among hostile programs under their own user id, so belljar treats all it says as hostile. There
 // is no text in what it says but the path of node.
 namespace belljar::agent {
@@ -46,21 +47,17 @@ struct Hello {
 enum class RequestType : uint32_t {
   start = 1,  // a program. fds: stdin, stdout, stderr, its Package
   kill,       // it and everything it started. There is no answer
-  socket,     // a TCP socket of the container's network, that does not block. The answer has one fd
+  connect,    // to port `number` of the loopback addresses, IPv4 or IPv6. The answer has one fd
+  listen,     // at the loopback address, IPv4, and a free port. The answer has one fd
   link,       // <workspace>/node_modules leads to the packages of `number`
-};
-
-enum RequestFlag : uint32_t {
-  kIpv6 = 1 << 0,       // socket: of this family; otherwise IPv4
-  kListening = 1 << 1,  // socket: bound to the loopback address at a free port, and listening
 };
 
 struct Request {
   RequestType type;
   uint32_t serial;  // echoed in the answer
   uint64_t program;
-  uint32_t flags;   // RequestFlag
-  uint32_t number;  // link
+  uint32_t number;  // connect, link
+  uint32_t reserved;
 };
 
 // How the file begins that describes a program; it is sealed, so that nobody changes it while it is
@@ -92,6 +89,7 @@ enum class Step : uint32_t {
   find_node,
   execute,
   make_socket,
+  connect,
   link_packages,
   use_place,  // of the link, where something is that is not ours
 };
