@@ -4,10 +4,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <charconv>
 
 #include "base/error.h"
 #include "net/connection.h"
@@ -181,12 +183,25 @@ Task<> HttpListener::watch_the_clock() {
   }
 }
 
+namespace {
+
+uint16_t port_in_name(const sockaddr_un& name) {
+  const std::string_view path = name.sun_path;
+  const std::string_view last = path.substr(path.rfind('/') + 1);
+  uint16_t port = 0;
+  std::from_chars(last.data(), last.data() + last.size(), port);
+  return port;
+}
+
+}  // namespace
+
 uint16_t listening_port(int listener) {
   sockaddr_storage name{};
   socklen_t size = sizeof name;
   sys(::getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size),
       "find the port of a socket");
   if (name.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6&>(name).sin6_port);
+  if (name.ss_family == AF_UNIX) return port_in_name(reinterpret_cast<sockaddr_un&>(name));
   return ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
 }
 

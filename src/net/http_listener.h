@@ -87,7 +87,8 @@ class HttpListener {
   TaskGroup clients_;
 };
 
-// The port at which a TCP socket of ours listens, IPv4 or IPv6.
+// The port at which a TCP socket of ours listens, IPv4 or IPv6. A unix socket that stands for one
+// elsewhere has that port as the name of its file.
 uint16_t listening_port(int listener);
 
 // A TCP socket that listens at this address ("127.0.0.1", "::1") and port (0: any free one).
