@@ -19,14 +19,16 @@ constexpr int kMillisBetweenPasses = 5;
 
 }  // namespace
 
-Agent::Agent(Fd socket, Fd workspace, Fd signals, OomScore score, std::string host_directory,
-             std::string node)
-    : socket_{std::move(socket)},
+Agent::Agent(Connection connection, Fd workspace, Fd signals, OomScore score,
+             std::string host_directory, std::string node)
+    : socket_{std::move(connection.socket)},
+      carrier_{std::move(connection.carrier)},
       workspace_{std::move(workspace)},
       signals_{std::move(signals)},
       score_{std::move(score)},
       host_directory_{std::move(host_directory)},
-      node_{std::move(node)} {}
+      node_{std::move(node)},
+      has_subreapers_{belljar::agent::has_subreapers()} {}
 
 void Agent::run() {
   while (is_connected_) {
@@ -34,6 +36,7 @@ void Agent::run() {
     if (::poll(ready.data(), ready.size(), is_hunting() ? kMillisBetweenPasses : -1) < 0 &&
         errno != EINTR)
       return;
+    if (carrier_ && !carrier_->work()) return;
     look_after_programs();
     std::erase_if(connecting_, [this](Connecting& each) { return go_on(each); });
     if (ready[0].revents != 0) reap();
@@ -44,6 +47,7 @@ void Agent::run() {
 
 std::vector<pollfd> Agent::descriptors() const {
   std::vector<pollfd> all{{signals_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+  if (carrier_) all.push_back({carrier_->handle(), POLLIN, 0});
   for (const auto& [number, program] : programs_) {
     for (const Fd* pipe : {&program.process.failure, &program.process.end}) {
       if (*pipe) all.push_back({pipe->get(), POLLIN, 0});
@@ -86,8 +90,10 @@ void Agent::start(const Request& request, std::vector<Fd>& fds) {
   Program program;
   program.serial = request.serial;
   program.oom_kills = count_oom_kills();
-  const StartContext context{command,      score_,       node_,        workspace_.get(),
-                             fds[0].get(), fds[1].get(), fds[2].get(), fds[3].get()};
+  const uint64_t mark = has_subreapers_ ? 0 : mark_of_program(request.program);
+  const StartContext context{command,          score_,       node_,
+                             workspace_.get(), fds[0].get(), fds[1].get(),
+                             fds[2].get(),     fds[3].get(), mark};
   if (const int error = start_program(context, program.process))
     return answer(request.serial, Step::make_process, error);
   programs_.emplace(request.program, std::move(program));
@@ -96,6 +102,7 @@ void Agent::start(const Request& request, std::vector<Fd>& fds) {
 void Agent::kill(uint64_t number) {
   const auto at = programs_.find(number);
   if (at != programs_.end() && !at->second.hunt) at->second.hunt.emplace();
+  if (at == programs_.end() && !has_subreapers_) orphans_.try_emplace(mark_of_program(number));
 }
 
 void Agent::connect(const Request& request) {
@@ -199,8 +206,10 @@ void Agent::on_supervisor_death(Programs::iterator at, int status) {
   killed.status = SIGKILL;
   tell_end(number, program, killed);
   const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const bool is_hunted = program.hunt.has_value();
+  if (!has_subreapers_ && (is_hunted || !by_itself)) orphans_.try_emplace(mark_of_program(number));
   programs_.erase(at);
-  if (!by_itself && !strays_) strays_.emplace();
+  if (has_subreapers_ && !by_itself && !strays_) strays_.emplace();
 }
 
 Agent::Programs::iterator Agent::find_by_supervisor(pid_t pid) {
@@ -210,7 +219,7 @@ Agent::Programs::iterator Agent::find_by_supervisor(pid_t pid) {
 }
 
 bool Agent::is_hunting() const {
-  if (strays_) return true;
+  if (strays_ || !orphans_.empty()) return true;
   for (const auto& [number, program] : programs_) {
     if (program.hunt) return true;
   }
@@ -222,14 +231,24 @@ bool Agent::is_hunting() const {
 void Agent::hunt() {
   for (auto& [number, program] : programs_) {
     if (!program.hunt) continue;
-    const Family family{program.process.supervisor, {}};
+    const uint64_t mark = has_subreapers_ ? 0 : mark_of_program(number);
+    const Family family{program.process.supervisor, {}, mark};
     if (program.hunt->pass(family) == Hunt::Result::lost) return end_all();
   }
   if (strays_) hunt_strays();
+  hunt_orphans();
+}
+
+void Agent::hunt_orphans() {
+  for (auto at = orphans_.begin(); at != orphans_.end();) {
+    const Hunt::Result result = at->second.pass({-1, {}, at->first});
+    if (result == Hunt::Result::lost) return end_all();
+    at = result == Hunt::Result::over ? orphans_.erase(at) : std::next(at);
+  }
 }
 
 void Agent::hunt_strays() {
-  Family family{::getpid(), {}};
+  Family family{::getpid(), {}, 0};
   for (const auto& [number, program] : programs_)
     family.apart.push_back(program.process.supervisor);
   const Hunt::Result result = strays_->pass(family);
@@ -243,6 +262,7 @@ void Agent::end_all() {
   if (!kill_everything()) is_connected_ = false;
   for (auto& [number, program] : programs_) program.hunt.reset();
   strays_.reset();
+  orphans_.clear();
 }
 
 void Agent::answer(uint32_t serial, Step step, int error) {
@@ -264,7 +284,11 @@ void Agent::answer_with(uint32_t serial, const Fd& fd) {
 void Agent::send(const Reply& reply, const Fd* fd) {
   const int fds[] = {fd != nullptr ? fd->get() : -1};
   const std::span<const int> with{fds, fd != nullptr ? size_t{1} : size_t{0}};
-  if (send_packet(socket_.get(), &reply, sizeof reply, with) != 0) is_connected_ = false;
+  int error = send_packet(socket_.get(), &reply, sizeof reply, with);
+  // Nobody else makes room there: what is carried waits for this process.
+  if (error == EAGAIN && carrier_ && carrier_->work())
+    error = send_packet(socket_.get(), &reply, sizeof reply, with);
+  if (error != 0) is_connected_ = false;
 }
 
 }  // namespace belljar::agent

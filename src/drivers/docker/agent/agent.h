@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "drivers/docker/agent/carrier.h"
 #include "drivers/docker/agent/out_of_memory.h"
 #include "drivers/docker/agent/processes.h"
 #include "drivers/docker/agent/program.h"
@@ -21,8 +23,15 @@ namespace belljar::agent {
 // nobody do so to the first process, and nobody look into one that is not dumpable.
 class Agent {
  public:
+  // To belljar: a socket, and who carries what is said there, if it does not lead to belljar
+  // itself.
+  struct Connection {
+    Fd socket;
+    std::unique_ptr<Carrier> carrier;
+  };
+
   // `signals` has SIGCHLD, which is blocked.
-  Agent(Fd socket, Fd workspace, Fd signals, OomScore score, std::string host_directory,
+  Agent(Connection connection, Fd workspace, Fd signals, OomScore score, std::string host_directory,
         std::string node);
 
   // Until the connection ends.
@@ -62,6 +71,7 @@ class Agent {
   bool is_hunting() const;
   void hunt();
   void hunt_strays();
+  void hunt_orphans();
   void end_all();
 
   void answer(uint32_t serial, Step step, int error);
@@ -69,6 +79,7 @@ class Agent {
   void send(const Reply& reply, const Fd* fd = nullptr);
 
   Fd socket_;
+  std::unique_ptr<Carrier> carrier_;  // or null
   Fd workspace_;
   Fd signals_;
   OomScore score_;
@@ -77,6 +88,8 @@ class Agent {
   Programs programs_;
   std::vector<Connecting> connecting_;
   std::optional<Hunt> strays_;  // what a killed supervisor has left
+  const bool has_subreapers_;
+  std::map<uint64_t, Hunt> orphans_;  // without subreapers: of programs that have ended, by mark
   bool is_connected_ = true;
 };
 

@@ -1,10 +1,13 @@
 // belljar-agent: the first process of every container that belljar makes. Not for use by hand.
 //
-//   belljar-agent [HOST_DIRECTORY [WORKSPACE]]
+//   belljar-agent [--carried] [HOST_DIRECTORY [WORKSPACE]]
+//
+// Carried: it speaks to belljar through its stdin and stdout (frame.h).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +20,7 @@
 
 #include "drivers/docker/agent/agent.h"
 #include "drivers/docker/agent/c_library.h"
+#include "drivers/docker/agent/filter.h"
 #include "drivers/docker/agent/packet.h"
 #include "drivers/docker/agent/posture.h"
 #include "drivers/docker/agent/sockets.h"
@@ -29,9 +33,23 @@ namespace {
   ::_exit(kNotSetUp);
 }
 
+// Its stdin and stdout, before they are closed.
+struct Stream {
+  Fd input;
+  Fd output;
+};
+
+Fd keep(int fd) {
+  Fd kept{::fcntl(fd, F_DUPFD_CLOEXEC, 3)};
+  if (kept) ::fcntl(kept.get(), F_SETFL, ::fcntl(kept.get(), F_GETFL) | O_NONBLOCK);
+  return kept;
+}
+
 // Whatever this process was started with is nothing that programs should inherit.
-bool close_inherited() {
-  if (::close_range(0, kLastFd, 0) != 0) return false;
+bool close_inherited(Stream* kept) {
+  if (::close_range(3, kLastFd, 0) != 0) return false;
+  if (kept != nullptr) *kept = {keep(0), keep(1)};
+  if (::close_range(0, 2, 0) != 0) return false;
   for (int expected = 0; expected <= 2; ++expected) {
     if (::open("/dev/null", O_RDWR | O_CLOEXEC) != expected) return false;
   }
@@ -93,19 +111,33 @@ bool say_hello(int socket, int workspace, const std::string& node) {
   return send_packet(socket, &hello, sizeof hello, fds) == 0;
 }
 
-int run(const std::string& host_directory, const char* workspace_path) {
-  if (!close_inherited()) return kNotSetUp;
+Agent::Connection connect_by(Stream stream) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return {};
+  Carrier::Ends carried{std::move(stream.input), std::move(stream.output), Fd{ends[1]}};
+  return {Fd{ends[0]}, std::make_unique<Carrier>(Carrier::in_container(std::move(carried)))};
+}
+
+int run(const std::string& host_directory, const char* workspace_path, bool is_carried) {
+  Stream stream;
+  if (!close_inherited(is_carried ? &stream : nullptr)) return kNotSetUp;
   OomScore score;
   // Programs will have this process's user id: nothing of theirs may look into it.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return kNotSetUp;
   Fd signals = block_signals();
   Fd workspace{::open(workspace_path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!signals || !workspace || !furnish(workspace.get())) return kNotSetUp;
-  Fd socket = connect_to((host_directory + "/" + kSocketName).c_str());
+  Agent::Connection connection;
+  if (is_carried) {
+    connection = connect_by(std::move(stream));
+  } else {
+    connection.socket = connect_to((host_directory + "/" + kSocketName).c_str());
+  }
   const std::string node = find_node();
-  if (!socket || !say_hello(socket.get(), workspace.get(), node)) return kNotConnected;
-  Agent agent{std::move(socket), std::move(workspace), std::move(signals),
-              std::move(score),  host_directory,       node};
+  if (!connection.socket || !say_hello(connection.socket.get(), workspace.get(), node))
+    return kNotConnected;
+  Agent agent{std::move(connection), std::move(workspace), std::move(signals),
+              std::move(score),      host_directory,       node};
   agent.run();
   return kEnded;
 }
@@ -119,8 +151,12 @@ int main(int argc, char** argv) {
   // As the first process is anyway: what loses its parents becomes this one's.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   std::set_new_handler(end_without_memory);
+  const bool is_carried = argc > 1 && std::strcmp(argv[1], kCarried) == 0;
+  if (is_carried) --argc, ++argv;
+  // A kernel of the container's own may have been told of no filter. The host's always is.
+  if (is_carried && !is_filtered() && refuse_calls() != 0) ::_exit(kNotSetUp);
   // Tests say where it is to look, and run it in no container.
   if (argc == 1 && !is_confined()) ::_exit(kNotSetUp);
   // At once: the container ends with it.
-  ::_exit(run(argc > 1 ? argv[1] : kHostDirectory, argc > 2 ? argv[2] : kWorkspace));
+  ::_exit(run(argc > 1 ? argv[1] : kHostDirectory, argc > 2 ? argv[2] : kWorkspace, is_carried));
 }

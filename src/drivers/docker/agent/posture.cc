@@ -32,10 +32,14 @@ bool has_our_filter() {
     errno = 0;
     if (::syscall(call, 0, -1, 0, 0, 0, 0) != -1 || errno != ENOSYS) return false;
   }
-  return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER;
+  return is_filtered();
 }
 
 }  // namespace
+
+bool is_filtered() {
+  return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER;
+}
 
 bool is_confined() {
   return !has_rights() && has_our_filter() && ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;

@@ -17,9 +17,19 @@ struct ProcessId {
 
 // What is to be killed: all beneath one process, or all that is left without one.
 struct Family {
-  pid_t root;                // not itself part of it
+  pid_t root;                // not itself part of it; -1: only the mark counts
   std::vector<pid_t> apart;  // these and what is beneath them is no part of it either
+  uint64_t mark = 0;         // what has this one is part of it wherever it is; 0: there is none
 };
+
+// Whether what loses its parents falls to the supervisor above it. gVisor's kernel takes the wish
+// and gives all of it to the first process.
+bool has_subreapers();
+
+// What the processes of a program have in common there: a limit that is never reached, that every
+// child inherits and that nobody can raise again.
+uint64_t mark_of_program(uint64_t number);
+int set_mark(uint64_t mark);  // of this process; 0 or an errno
 
 // The living ones, as they are found at one time or another. False if /proc does
 // not show them.

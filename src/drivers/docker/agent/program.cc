@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "drivers/docker/agent/processes.h"
+
 namespace belljar::agent {
 
 namespace {
@@ -71,6 +73,10 @@ int limit_core(StartContext&) {
   return is_none ? 0 : error;
 }
 
+int mark(StartContext& context) {
+  return context.mark == 0 ? 0 : set_mark(context.mark);
+}
+
 // Puts a new file in the place of whatever is there: so nothing there (a FIFO, a link to a device)
 // can hold this up. With the program's own rights, so that it can only harm itself.
 int write_source(StartContext& context) {
@@ -116,6 +122,7 @@ constexpr StartStep kSteps[] = {
     {Step::enter_workspace, enter_workspace},
     {Step::arrange_descriptors, arrange_descriptors},
     {Step::limit_core, limit_core},
+    {Step::make_process, mark},
     {Step::write_source, write_source},
     {Step::find_node, find_node},
     {Step::start_session, start_session},  // from here on a signal can end it

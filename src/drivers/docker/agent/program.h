@@ -27,6 +27,7 @@ struct StartContext {
   int output;
   int errors;
   int package;      // the file that the command came in
+  uint64_t mark;    // see mark_of_program(); 0: it needs none
   int status = -1;  // write end of the pipe for a StartFailure
 };
 

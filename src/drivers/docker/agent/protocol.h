@@ -20,6 +20,8 @@ constexpr const char* kSocketName = "agent.sock";  // in the host directory
 constexpr const char* kPackages = "packages";
 constexpr const char* kNodeModules = "node_modules";
 
+constexpr const char* kCarried = "--carried";  // its argument where frame.h is spoken
+
 // What commands of belljar's call Node.js. Where an image has it elsewhere, that is what is meant.
 constexpr const char* kNode = "/usr/local/bin/node";
 
