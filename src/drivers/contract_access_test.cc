@@ -12,6 +12,7 @@
 
 #include "base/posix.h"
 #include "drivers/contract_fixture.h"
+#include "net/http_listener.h"
 #include "sandbox/run.h"
 
 namespace belljar::contract {
@@ -42,7 +43,7 @@ std::string read_beneath(int directory, const char* path) {
   return file ? read_to_end(file.get(), path, 1000) : "(none)";
 }
 
-// What arrives until the other side closes.
+// What arrives until the other side closes. Blocks, while a driver may have to bring it here.
 std::string read_socket(int socket) {
   std::string text;
   pollfd ready{socket, POLLIN, 0};
@@ -81,7 +82,8 @@ Task<> connection(Bench& bench, const Program& program) {
   const auto process = co_await sandbox->start(bench.command(program), sink);
   while (sink.out.empty()) co_await sleep_for(milliseconds{1});  // it says when it listens
   const Fd socket = co_await sandbox->connect(4321);
-  EXPECT_EQ(read_socket(socket.get()), "port 4321\n");
+  const auto read = [&socket] { return read_socket(socket.get()); };
+  EXPECT_EQ(co_await run_blocking(read), "port 4321\n");
   co_await sandbox->destroy();
 }
 Task<> connection_v4(Bench& bench) {
@@ -210,13 +212,10 @@ Task<> inner_listener(Bench& bench) {
   if (bench.is_fake()) co_return;
   const auto sandbox = co_await bench.create();
   const Fd listener = co_await sandbox->listen();
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  sys(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), "find the port");
   Command client;
   client.argv = {node_path(bench.spec().image), "-e",
                  "require('net').connect(+process.argv[1], '127.0.0.1', () => process.exit(7))",
-                 std::to_string(ntohs(address.sin_port))};
+                 std::to_string(net::listening_port(listener.get()))};
   Sink sink;
   const auto process = co_await sandbox->start(std::move(client), sink);
   const Outcome outcome = co_await process->wait();

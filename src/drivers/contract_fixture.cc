@@ -42,20 +42,24 @@ DriverUnderTest native_driver() {
 #endif
 
 // Needs an engine and an image with a Node.js: $BELLJAR_TEST_DOCKER and $BELLJAR_TEST_DOCKER_IMAGE
-// (./test docker sets them).
-DriverUnderTest docker_driver() {
+// (./test docker sets them). `runtime`: which runs containers; "": the engine's own choice.
+DriverUnderTest docker_driver(const std::string& runtime) {
   DriverUnderTest subject;
-  subject.name = "docker";
+  subject.name = runtime.empty() ? "docker" : runtime;
   subject.image = {environment("BELLJAR_TEST_DOCKER_IMAGE"), "22", "/usr/local"};
   subject.is_container = true;
+  subject.has_own_kernel = !runtime.empty();
   subject.moment = milliseconds{3000};
   const auto data = std::make_shared<TemporaryDirectory>("/var/tmp");
-  subject.make = [data](const asio::any_io_executor& executor) -> std::unique_ptr<Driver> {
+  subject.make = [data, runtime](const asio::any_io_executor& executor) {
     docker::DockerSettings settings;
     settings.engine = std::make_unique<docker::EngineHttp>(
         docker::parse_engine_address("unix://" + environment("BELLJAR_TEST_DOCKER")));
-    settings.containers = {
-        own_program("belljar-agent"), data->path(), data->path(), {::geteuid(), ::getegid()}, ""};
+    settings.containers = {own_program("belljar-agent"),
+                           data->path(),
+                           data->path(),
+                           {::geteuid(), ::getegid()},
+                           runtime};
     return std::make_unique<docker::DockerDriver>(executor, std::move(settings));
   };
   return subject;
@@ -64,7 +68,10 @@ DriverUnderTest docker_driver() {
 // Every driver of this build. A new one joins here.
 std::vector<DriverUnderTest> drivers_under_test() {
   std::vector<DriverUnderTest> drivers{fake_driver()};
-  if (!environment("BELLJAR_TEST_DOCKER").empty()) drivers.push_back(docker_driver());
+  if (!environment("BELLJAR_TEST_DOCKER").empty()) drivers.push_back(docker_driver(""));
+  // With a kernel of its own for each container: set where the engine has such a runtime.
+  const std::string own_kernel = environment("BELLJAR_TEST_DOCKER_OWN_KERNEL");
+  if (!own_kernel.empty()) drivers.push_back(docker_driver(own_kernel));
 #ifdef BELLJAR_DRIVER_LINUX
   drivers.push_back(native_driver());
 #endif

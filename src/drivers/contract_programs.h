@@ -20,7 +20,8 @@ struct DriverUnderTest {
   std::function<std::unique_ptr<Driver>(asio::any_io_executor)> make;
   Image image;
   Dialect dialect = Dialect::javascript;
-  bool is_container = false;  // of an engine, which mounts for us only at the beginning
+  bool is_container = false;    // of an engine, which mounts for us only at the beginning
+  bool has_own_kernel = false;  // and so ends as a whole when memory is short
   // Enough for a program to start and to have started its child.
   milliseconds moment{1500};
 };
@@ -71,6 +72,7 @@ class Bench {
   milliseconds moment() const { return subject_.moment; }
   bool is_fake() const { return subject_.dialect == DriverUnderTest::Dialect::script; }
   bool is_container() const { return subject_.is_container; }
+  bool has_own_kernel() const { return subject_.has_own_kernel; }
   SandboxSpec spec() const;
   Command command(const Program& program);
 

@@ -38,12 +38,6 @@ void let_anybody_open(int fd) {
   if (::fstatfs(fd, &info) == 0 && info.f_type == PIPEFS_MAGIC) ::fchmod(fd, 0666);
 }
 
-ProgramEnd killed() {
-  ProgramEnd end;
-  end.status = SIGKILL;
-  return end;
-}
-
 }  // namespace
 
 struct AgentClient::Pending {
@@ -68,9 +62,10 @@ struct AgentClient::Pending {
   }
 
   // True if a reply that says `done` has what was asked for, and nothing else.
-  bool is_answered_by(const Fd& came) const {
+  bool is_answered_by(const Fd& came, Way way) const {
     const bool listening = request.type == RequestType::listen;
     if (!listening && request.type != RequestType::connect) return !came;
+    if (way == Way::carried) return came && is_carried_socket(came.get(), listening);
     return came && is_tcp_socket(came.get(), listening);
   }
 };
@@ -123,7 +118,8 @@ bool AgentClient::take(std::string_view bytes, std::span<Fd> fds) {
   if (at == pending_.end()) return false;
   const Answer pending = at->second;
   if (!fds.empty()) pending->fd = std::move(fds[0]);
-  if (reply->type == ReplyType::done && !pending->is_answered_by(pending->fd)) return false;
+  if (reply->type == ReplyType::done && !pending->is_answered_by(pending->fd, hello_.way))
+    return false;
   pending_.erase(at);
   const Request& request = pending->request;
   if (request.type == RequestType::start && reply->type == ReplyType::failed) {
@@ -223,6 +219,19 @@ AgentClient::Answer AgentClient::ask(Request request, std::span<const int> fds,
   }
   pending_.emplace(request.serial, pending);
   return pending;
+}
+
+ProgramEnd AgentClient::killed() const {
+  ProgramEnd end;
+  end.status = SIGKILL;
+  end.out_of_memory = out_of_memory_;
+  return end;
+}
+
+void AgentClient::lose(bool out_of_memory) {
+  if (closed_) return;
+  out_of_memory_ = out_of_memory;
+  lost();
 }
 
 void AgentClient::lost() {

@@ -30,6 +30,9 @@ class AgentClient {
   // False once the connection has ended: the container is gone or going.
   bool alive() const { return !closed_; }
 
+  // Ends the connection, for its container has ended: by lack of memory, if it says so.
+  void lose(bool out_of_memory);
+
   // Called once, when that happens. The handler may destroy this object.
   void on_close(std::function<void()> handler) { close_handler_ = std::move(handler); }
 
@@ -85,12 +88,14 @@ class AgentClient {
   int send(const agent::Request& request, std::span<const int> fds);
   Answer ask(agent::Request request, std::span<const int> fds, const std::string& what);
   Task<Fd> ask_for_socket(agent::Request request, std::string what);
+  ProgramEnd killed() const;
   void lost();
 
   asio::posix::stream_descriptor socket_;
   AgentHello hello_;
   std::shared_ptr<bool> exists_ = std::make_shared<bool>(true);  // false once this object is gone
   bool closed_ = false;
+  bool out_of_memory_ = false;  // that is why
   std::function<void()> close_handler_;
   std::deque<Unsent> unsent_;  // while the agent does not read
   uint32_t next_serial_ = 1;

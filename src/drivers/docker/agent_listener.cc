@@ -74,6 +74,18 @@ Task<std::unique_ptr<AgentClient>> AgentListener::accept() {
 Task<std::unique_ptr<AgentClient>> AgentListener::greet(Fd peer) {
   const int pid = pid_of_peer(peer.get());
   asio::posix::stream_descriptor socket{co_await asio::this_coro::executor, peer.release()};
+  auto hello = co_await read_hello(socket, Way::shared);
+  if (!hello) {
+    log::warning("process {} has connected as an agent, but it is none", pid);
+    co_return nullptr;
+  }
+  hello->pid = pid;
+  Fd released{socket.release()};
+  co_return std::make_unique<AgentClient>(socket.get_executor(), std::move(released),
+                                          std::move(*hello));
+}
+
+Task<std::optional<AgentHello>> read_hello(asio::posix::stream_descriptor& socket, Way way) {
   for (;;) {
     co_await wait_to_read(socket);
     char bytes[sizeof(agent::Hello)];
@@ -81,17 +93,8 @@ Task<std::unique_ptr<AgentClient>> AgentListener::greet(Fd peer) {
     const agent::Packet packet =
         agent::receive_packet(socket.native_handle(), bytes, sizeof bytes, fds);
     if (packet.error == EAGAIN || packet.error == ENOMEM || packet.error == ENOBUFS) continue;
-    std::optional<AgentHello> hello;
-    if (packet.error == 0 && packet.whole)
-      hello = parse_hello({bytes, packet.size}, std::span{fds}.first(packet.fds));
-    if (!hello) {
-      log::warning("process {} has connected as an agent, but it is none", pid);
-      co_return nullptr;
-    }
-    hello->pid = pid;
-    Fd released{socket.release()};
-    co_return std::make_unique<AgentClient>(socket.get_executor(), std::move(released),
-                                            std::move(*hello));
+    if (packet.error != 0 || !packet.whole) co_return std::nullopt;
+    co_return parse_hello({bytes, packet.size}, std::span{fds}.first(packet.fds), way);
   }
 }
 

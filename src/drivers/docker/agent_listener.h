@@ -2,10 +2,14 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <memory>
+#include <optional>
 
 #include "drivers/docker/agent_client.h"
 
 namespace belljar::docker {
+
+// What an agent says first; nothing if it is no hello, or the end. Waits for it.
+Task<std::optional<AgentHello>> read_hello(asio::posix::stream_descriptor& socket, Way way);
 
 // The socket that the agent of one container connects to, in a directory that only this container
 // has. Its name is there until an agent was accepted or this object is destroyed: no program ever

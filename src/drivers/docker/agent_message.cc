@@ -75,15 +75,18 @@ bool is_connected(int socket) {
 
 }  // namespace
 
-std::optional<AgentHello> parse_hello(std::string_view bytes, std::span<Fd> fds) {
+std::optional<AgentHello> parse_hello(std::string_view bytes, std::span<Fd> fds, Way way) {
   const auto message = copy_of<Hello>(bytes);
-  if (!message || message->version != agent::kVersion || fds.size() != 1) return std::nullopt;
+  if (!message || message->version != agent::kVersion) return std::nullopt;
   const size_t length = ::strnlen(message->node, sizeof message->node);
   const std::string_view node{message->node, length};
   if (length == sizeof message->node || !is_node_path(node)) return std::nullopt;
-  if (message->is_musl > 1 || !is_directory_handle(fds[0].get())) return std::nullopt;
+  const bool has_workspace = fds.size() == 1 && is_directory_handle(fds[0].get());
+  const bool lacks_it = fds.empty() && way == Way::carried;
+  if (message->is_musl > 1 || (!has_workspace && !lacks_it)) return std::nullopt;
   AgentHello hello;
-  hello.workspace = std::move(fds[0]);
+  hello.way = way;
+  if (has_workspace) hello.workspace = std::move(fds[0]);
   hello.node = node;
   hello.c_library = message->is_musl == 1 ? CLibrary::musl : CLibrary::glibc;
   hello.files_device = message->files_device;
@@ -107,6 +110,11 @@ bool is_tcp_socket(int fd, bool listening) {
   return (family == AF_INET || family == AF_INET6) && option_of(fd, SO_TYPE) == SOCK_STREAM &&
          option_of(fd, SO_PROTOCOL) == IPPROTO_TCP &&
          (listening ? option_of(fd, SO_ACCEPTCONN) == 1 : is_connected(fd));
+}
+
+bool is_carried_socket(int fd, bool listening) {
+  return option_of(fd, SO_DOMAIN) == AF_UNIX && option_of(fd, SO_TYPE) == SOCK_STREAM &&
+         option_of(fd, SO_ACCEPTCONN) == (listening ? 1 : 0);
 }
 
 namespace {

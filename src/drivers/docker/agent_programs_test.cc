@@ -1,7 +1,6 @@
 // What an agent does, asked of a real one.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 
 #include "base/testing.h"
 #include "drivers/docker/agent_under_test.h"
+#include "net/http_listener.h"
 
 namespace belljar::docker {
 namespace {
@@ -39,18 +39,24 @@ class AgentPrograms : public testing::TestWithParam<Place> {
     if (!is_there) co_return;
     const bool in_time = co_await with_timeout(std::chrono::seconds{60}, test(subject, *client));
     EXPECT_TRUE(in_time) << "what it waits for does not come";
+    subject.disconnect();
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Places, AgentPrograms, testing::Values(Place::here, Place::container),
-                         [](const testing::TestParamInfo<Place>& each) {
-                           return each.param == Place::here ? "here" : "container";
-                         });
+std::string name_of(const testing::TestParamInfo<Place>& each) {
+  if (each.param == Place::carried) return "carried";
+  return each.param == Place::here ? "here" : "container";
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, AgentPrograms,
+                         testing::Values(Place::here, Place::container, Place::carried), name_of);
 
 Task<> introduce(AgentUnderTest& subject, AgentClient& client) {
   AgentHello& hello = client.hello();
   EXPECT_EQ(hello.node, subject.node());
-  EXPECT_GT(hello.pid, 1);
+  if (hello.way == Way::shared) {
+    EXPECT_GT(hello.pid, 1);
+  }
   struct stat there {};
   struct stat files {};
   struct stat workspace {};
@@ -245,13 +251,19 @@ TEST_P(AgentPrograms, EndWithTheSupervisorThatTheyKill) {
 
 Task<> connect_inside(AgentUnderTest&, AgentClient& client) {
   const Fd server = co_await client.listen();
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  sys(::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size), "its address");
-  EXPECT_EQ(address.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
-  const Fd socket = co_await client.connect(ntohs(address.sin_port));
+  const Fd socket = co_await client.connect(net::listening_port(server.get()));
+  const int copy = sys(::fcntl(server.get(), F_DUPFD_CLOEXEC, 0), "copy");
+  asio::posix::stream_descriptor ready{co_await asio::this_coro::executor, copy};
+  co_await ready.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
   const Fd accepted{::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC)};
   EXPECT_TRUE(accepted);
+  std::string refusal;
+  try {
+    co_await client.connect(1);
+  } catch (const Error& e) {
+    refusal = e.what();
+  }
+  EXPECT_EQ(refusal, "nothing accepts connections on port 1 of the sandbox");
 }
 
 TEST_P(AgentPrograms, ShareANetworkWithSocketsOfOurs) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,6 +48,7 @@ AgentUnderTest::~AgentUnderTest() {
 std::vector<std::string> AgentUnderTest::command() const {
   const std::string agent = root_ + "/agent";
   if (place_ == Place::here) return {agent, host(), workspace()};
+  if (place_ == Place::carried) return {agent, agent::kCarried, host(), workspace()};
   const bool is_root = ::geteuid() == 0;
   std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", "--kill-child"};
   if (!is_root) words.insert(words.end(), {"--user", "--map-root-user"});
@@ -71,11 +73,27 @@ void AgentUnderTest::spawn() {
   argv.push_back(nullptr);
   std::string path = "PATH=/nowhere:" + root_ + "/bin:/usr/bin:/bin";
   char* environment[] = {path.data(), nullptr};
-  const int error = ::posix_spawn(&process_, argv[0], nullptr, nullptr, argv.data(), environment);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (int fd = 0; stream_ && fd <= 1; ++fd)
+    ::posix_spawn_file_actions_adddup2(&actions, stream_.get(), fd);
+  const int error = ::posix_spawn(&process_, argv[0], &actions, nullptr, argv.data(), environment);
+  ::posix_spawn_file_actions_destroy(&actions);
+  stream_.reset();
   if (error != 0) fail_errno(error, "start " + words[0]);
 }
 
 Task<std::unique_ptr<AgentClient>> AgentUnderTest::connect() {
+  if (place_ == Place::carried) {
+    int ends[2];
+    sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), "a stream");
+    stream_.reset(ends[1]);
+    agent::Carrier::Host host{open_directory(workspace()), open_directory(root_), false};
+    carried_ = std::make_unique<CarriedAgent>(co_await asio::this_coro::executor, Fd{ends[0]},
+                                              std::move(host));
+    spawn();
+    co_return co_await carried_->accept();
+  }
   const Fd directory = open_directory(host());
   AgentListener listener{co_await asio::this_coro::executor, directory.get()};
   spawn();

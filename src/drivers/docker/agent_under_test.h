@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/posix.h"
 #include "drivers/docker/agent_listener.h"
+#include "drivers/docker/carried_agent.h"
 
 // A real agent, and short ways to use it, for tests only.
 namespace belljar::docker {
@@ -20,7 +21,8 @@ class AgentUnderTest {
     here,  // among the host's processes, as this user
     // The first of its own namespace of processes, as a container has it; as an ordinary user.
     container,
-    blind,  // the same, but /proc is empty
+    blind,    // the same, but /proc is empty
+    carried,  // here, but spoken to through its stdin and stdout
   };
   explicit AgentUnderTest(Place place);
   ~AgentUnderTest();  // waits for the end of the agent, so the client must be gone
@@ -29,6 +31,9 @@ class AgentUnderTest {
   Task<std::unique_ptr<AgentClient>> connect();
 
   void spawn();  // only starts it
+
+  // Ends the way to it. To be called while the loop runs.
+  void disconnect() { carried_.reset(); }
 
   // How it ended. Waits until it has.
   int wait();
@@ -43,6 +48,8 @@ class AgentUnderTest {
   const Place place_;
   std::string root_ = "/tmp/belljar-agent-XXXXXX";
   pid_t process_ = -1;
+  Fd stream_;  // that it has as its stdin and stdout
+  std::unique_ptr<CarriedAgent> carried_;
 };
 
 // A program that a test has started: its end, and a pipe with its output, which ends when nobody

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "drivers/docker/agent/protocol.h"
 #include "drivers/docker/engine_answers.h"
 
 namespace belljar::docker {
@@ -58,6 +59,32 @@ json::object bind_mount(std::string_view from, std::string_view to, bool is_read
   return mount;
 }
 
+// A tmpfs of the host's, with a name that the engine makes up: it is removed with the container.
+json::object workspace_volume(const ContainerWishes& wishes, uint64_t bytes, uint64_t inodes) {
+  json::object options;
+  options["type"] = "tmpfs";
+  options["device"] = "tmpfs";
+  options["o"] = fmt::format("nosuid,nodev,size={},mode=0755,nr_inodes={},uid={},gid={}", bytes,
+                             std::max<uint64_t>(inodes, 16), wishes.uid, wishes.gid);
+  json::object driver;
+  driver["Name"] = "local";
+  driver["Options"] = std::move(options);
+  json::object volume;
+  volume["NoCopy"] = true;
+  volume["DriverConfig"] = std::move(driver);
+  json::object mount;
+  mount["Type"] = "volume";
+  mount["Target"] = "/workspace";
+  mount["ReadOnly"] = false;
+  mount["VolumeOptions"] = std::move(volume);
+  return mount;
+}
+
+// What of limits.disk and its like is for /workspace; of the rest /tmp has two parts.
+uint64_t workspace_share(uint64_t all) {
+  return all - 3 * (all / 8);
+}
+
 // Mounts, not Binds: an engine makes a directory where the source of a bind is missing.
 json::array mounts(const ContainerWishes& wishes) {
   json::array array;
@@ -65,6 +92,10 @@ json::array mounts(const ContainerWishes& wishes) {
   array.emplace_back(bind_mount(wishes.host_directory, kHostPath, true));
   if (!wishes.authority.empty())
     array.emplace_back(bind_mount(wishes.authority, kAuthorityPath, true));
+  if (wishes.has_own_kernel) {
+    array.emplace_back(workspace_volume(wishes, workspace_share(wishes.limits.disk),
+                                        workspace_share(wishes.limits.inodes)));
+  }
   if (!wishes.files.empty())
     array.emplace_back(bind_mount(wishes.files, "/workspace/files", false));
   return array;
@@ -120,12 +151,28 @@ json::object scratch(const ContainerWishes& wishes) {
   const uint64_t bytes = wishes.limits.disk / 8;
   const uint64_t inodes = wishes.limits.inodes / 8;
   json::object object;
-  object["/workspace"] =
-      tmpfs(wishes, "0755", wishes.limits.disk - 3 * bytes, wishes.limits.inodes - 3 * inodes);
+  if (!wishes.has_own_kernel) {
+    object["/workspace"] = tmpfs(wishes, "0755", workspace_share(wishes.limits.disk),
+                                 workspace_share(wishes.limits.inodes));
+  }
   object["/tmp"] = tmpfs(wishes, "1777", 2 * bytes, 2 * inodes);
   for (const std::string& path : small)
     object[path] = tmpfs(wishes, "0755", bytes / small.size(), inodes / small.size());
   return object;
+}
+
+// What a kernel needs for itself, and it counts in the host's cgroup, too. gVisor has some threads
+// of the host's for each process of a container.
+uint64_t memory_limit(const ContainerWishes& wishes) {
+  constexpr uint64_t kOwnKernel = 64u << 20;
+  return wishes.limits.memory + (wishes.has_own_kernel ? kOwnKernel : 0);
+}
+
+uint64_t pids_limit(const ContainerWishes& wishes) {
+  constexpr uint64_t kOwnKernel = 64;
+  constexpr uint64_t kPerProcess = 10;
+  const uint64_t wanted = wishes.limits.pids;
+  return wishes.has_own_kernel ? kOwnKernel + kPerProcess * wanted : wanted;
 }
 
 json::object host_config(const ContainerWishes& wishes) {
@@ -154,11 +201,11 @@ json::object host_config(const ContainerWishes& wishes) {
   host["DeviceCgroupRules"] = json::array{};
   host["GroupAdd"] = json::array{};
   host["PublishAllPorts"] = false;
-  host["Memory"] = wishes.limits.memory;
-  host["MemorySwap"] = wishes.limits.memory;
+  host["Memory"] = memory_limit(wishes);
+  host["MemorySwap"] = memory_limit(wishes);
   host["OomKillDisable"] = false;
   host["NanoCpus"] = static_cast<int64_t>(std::llround(wishes.limits.cpus * 1e9));
-  host["PidsLimit"] = wishes.limits.pids;
+  host["PidsLimit"] = pids_limit(wishes);
   host["Ulimits"] = ulimits(wishes);
   host["Binds"] = json::array{};
   host["Mounts"] = mounts(wishes);
@@ -184,11 +231,12 @@ json::object container_spec(const ContainerWishes& wishes) {
   spec["WorkingDir"] = "/workspace";
   spec["Hostname"] = "belljar";
   spec["Entrypoint"] = texts({kAgentPath});
-  spec["Cmd"] = json::array{};
+  spec["Cmd"] = wishes.has_own_kernel ? texts({agent::kCarried}) : json::array{};
   spec["Tty"] = false;
-  spec["OpenStdin"] = false;
-  spec["AttachStdin"] = false;
-  spec["AttachStdout"] = false;
+  spec["OpenStdin"] = wishes.has_own_kernel;
+  spec["StdinOnce"] = wishes.has_own_kernel;  // it ends with belljar's connection
+  spec["AttachStdin"] = wishes.has_own_kernel;
+  spec["AttachStdout"] = wishes.has_own_kernel;
   spec["AttachStderr"] = false;
   spec["NetworkDisabled"] = false;  // true takes the loopback interface, too, on some engines
   spec["StopSignal"] = "SIGKILL";

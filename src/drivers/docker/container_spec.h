@@ -28,6 +28,9 @@ struct ContainerWishes {
   std::string authority;       // the certificate that programs trust for secrets; "" for none
   // Podman wants some of it said otherwise, and then has no limit of inodes but that of memory.
   bool for_podman = false;
+  // The runtime has a kernel of its own: belljar speaks to its agent through stdin and stdout, and
+  // /workspace is a volume, which belljar can open.
+  bool has_own_kernel = false;
   // seccomp_profile() itself; for Podman the path of a file that holds it.
   std::string seccomp;
   uid_t uid = 1000;

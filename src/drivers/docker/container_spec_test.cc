@@ -22,7 +22,7 @@ ContainerWishes wishes() {
 // Attack DK01: what a container is made with, all of it.
 constexpr const char* kGolden = R"({
   "Image": "sha256:1", "User": "1000:1000", "WorkingDir": "/workspace", "Hostname": "belljar",
-  "Entrypoint": ["/.belljar/agent"], "Cmd": [], "Tty": false, "OpenStdin": false,
+  "Entrypoint": ["/.belljar/agent"], "Cmd": [], "Tty": false, "OpenStdin": false, "StdinOnce": false,
   "AttachStdin": false, "AttachStdout": false, "AttachStderr": false, "NetworkDisabled": false,
   "StopSignal": "SIGKILL", "StopTimeout": 0, "Healthcheck": {"Test": ["NONE"]},
   "Labels": {"belljar.owner": "a", "belljar.run": "7"},
@@ -86,6 +86,24 @@ TEST(ContainerSpec, NamesARuntimeOnlyIfOneIsWanted) {
   other.runtime = "runsc";
   EXPECT_EQ(container_spec(other).at("HostConfig").at("Runtime"), "runsc");
   EXPECT_FALSE(container_spec(wishes()).at("HostConfig").as_object().contains("Runtime"));
+}
+
+TEST(ContainerSpec, HasAStreamAndAVolumeWhereTheKernelIsItsOwn) {
+  ContainerWishes own = wishes();
+  own.runtime = "runsc";
+  own.has_own_kernel = true;
+  const json::object spec = container_spec(own);
+  EXPECT_EQ(spec.at("Cmd"), json::parse(R"(["--carried"])"));
+  EXPECT_TRUE(spec.at("OpenStdin").as_bool() && spec.at("StdinOnce").as_bool());
+  EXPECT_TRUE(spec.at("AttachStdin").as_bool() && spec.at("AttachStdout").as_bool());
+  const json::object& host = spec.at("HostConfig").as_object();
+  EXPECT_EQ(host.at("Mounts").at(2), json::parse(R"({
+    "Type": "volume", "Target": "/workspace", "ReadOnly": false, "VolumeOptions": {"NoCopy": true,
+      "DriverConfig": {"Name": "local", "Options": {"type": "tmpfs", "device": "tmpfs",
+        "o": "nosuid,nodev,size=167772160,mode=0755,nr_inodes=40960,uid=1000,gid=1000"}}}})"));
+  EXPECT_FALSE(host.at("Tmpfs").as_object().contains("/workspace"));
+  EXPECT_EQ(host.at("Memory"), (512 + 64) << 20);
+  EXPECT_EQ(host.at("PidsLimit"), 64 + 10 * 256);
 }
 
 uint64_t size_in(const json::value& options) {

@@ -1,5 +1,6 @@
 #include "drivers/docker/containers.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -19,6 +20,8 @@ using std::chrono::seconds;
 
 constexpr seconds kCreation{120};  // pulling is not part of it
 constexpr seconds kLookAgain{1};   // whether a container whose agent is silent still runs
+constexpr milliseconds kBetweenLooks{50};
+constexpr int kLooksAtEnd = 60;  // until the engine has noticed
 constexpr seconds kRemoval{60};
 constexpr int kRemovals = 5;
 constexpr size_t kMostImages = 256;
@@ -90,7 +93,8 @@ Containers::Containers(const asio::any_io_executor& executor, Engine& engine,
 
 Containers::~Containers() = default;
 
-void Containers::know_engine(const EngineVersion& version) {
+void Containers::know_engine(const EngineVersion& version, bool has_own_kernel) {
+  has_own_kernel_ = has_own_kernel;
   // Podman takes the profile from a file.
   is_podman_ = version.product == "Podman";
   seccomp_ = seccomp_profile();
@@ -174,14 +178,14 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
   wishes.authority = authority_;
   wishes.seccomp = seccomp_;
   wishes.for_podman = is_podman_;
+  wishes.has_own_kernel = has_own_kernel_;
   wishes.uid = files.owner.user;
   wishes.gid = files.owner.group;
   wishes.limits = spec.limits;
   wishes.labels = labels();
-  AgentListener listener{co_await asio::this_coro::executor, container.place.handle()};
   co_await make_of_image(container, spec.image, container_spec(wishes));
-  co_await engine_.start(container.name);
-  co_await wait_for_agent(container, listener);
+  if (has_own_kernel_) co_return co_await start_carried(container);
+  co_await start(container);
   const AgentHello& hello = container.agent->hello();
   const bool same = hello.files_device == files.device && hello.files_inode == files.inode;
   if (spec.files && !same) {
@@ -194,11 +198,15 @@ Task<> Containers::create(Container& container, const SandboxSpec& spec) {
 
 namespace {
 
-std::string advice_about_end(int status, const std::string& runtime) {
-  if (!runtime.empty()) {
+std::string advice_about_end(int status, const std::string& runtime, bool has_own_kernel) {
+  if (has_own_kernel && status == agent::kNotSetUp) {
+    return "its system calls are filtered in a way that Node.js does not survive: leave "
+           "--oci-seccomp out of the runtime's arguments";
+  }
+  if (!runtime.empty() && !has_own_kernel) {
     return fmt::format(
-        "the runtime {} must run containers on this host's kernel: with one of its own, as gVisor "
-        "and Kata have, the program can neither be confined by belljar nor share sockets with it",
+        "the runtime {} must run containers on this host's kernel, or have a name from which "
+        "belljar knows that it does not: with runsc or kata in it",
         runtime);
   }
   if (status == agent::kNotSetUp) return "it was not confined as it was asked to be";
@@ -207,20 +215,70 @@ std::string advice_about_end(int status, const std::string& runtime) {
 
 }  // namespace
 
+Task<> Containers::start(Container& container) {
+  AgentListener listener{co_await asio::this_coro::executor, container.place.handle()};
+  co_await engine_.start(container.name);
+  const Accept accept = [&listener] { return listener.accept(); };
+  co_await wait_for_agent(container, accept);
+}
+
+Task<> Containers::start_carried(Container& container) {
+  Fd attached = co_await engine_.attach(container.name);
+  co_await engine_.start(container.name);
+  agent::Carrier::Host host;
+  host.workspace = co_await find_workspace(container.name);
+  host.sockets = open_directory(container.place.path());
+  const auto executor = co_await asio::this_coro::executor;
+  container.carried =
+      std::make_unique<CarriedAgent>(executor, std::move(attached), std::move(host));
+  const Accept accept = [&container] { return container.carried->accept(); };
+  co_await wait_for_agent(container, accept);
+  const std::weak_ptr<AgentClient> agent = container.agent;
+  container.carried->on_end([this, name = container.name, agent] {
+    tasks_.spawn("tell how a container has ended", tell_end(name, agent));
+  });
+}
+
+// Where the volume is on the host. Nothing if belljar may not look there.
+Task<Fd> Containers::find_workspace(std::string name) {
+  const json::object details = co_await engine_.inspect_whole(name);
+  const std::string path = read_mount_source(details, agent::kWorkspace);
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  co_return Fd{path.empty() ? -1 : ::open(path.c_str(), kFlags)};
+}
+
+// Where memory is short, such a kernel is killed with all that runs on it: only the engine has seen
+// why.
+Task<> Containers::tell_end(std::string name, std::weak_ptr<AgentClient> agent) {
+  bool out_of_memory = false;
+  try {
+    ContainerState state = co_await engine_.inspect(name);
+    for (int look = 0; state.running && look < kLooksAtEnd; ++look) {
+      co_await sleep_for(kBetweenLooks);
+      state = co_await engine_.inspect(name);
+    }
+    out_of_memory = state.out_of_memory;
+  } catch (const Error& e) {
+    log::debug("it is not known how {} has ended: {}", name, e.what());
+  }
+  if (const auto told = agent.lock()) told->lose(out_of_memory);
+}
+
 // A container whose program cannot even start never connects.
-Task<> Containers::wait_for_agent(Container& container, AgentListener& listener) {
+Task<> Containers::wait_for_agent(Container& container, const Accept& accept) {
   for (;;) {
-    auto agent = co_await with_timeout(kLookAgain, listener.accept());
-    if (agent) {
+    auto agent = co_await with_timeout(kLookAgain, accept());
+    if (agent && *agent) {
       container.agent = std::move(*agent);
       co_return;
     }
+    if (agent) co_await sleep_for(kBetweenLooks);  // it is about to end
     const ContainerState state = co_await engine_.inspect(container.name);
     if (state.running) continue;
     fail(Code::unavailable,
          "the container ended before belljar's program in it could answer (status {}{}{}); {}",
          state.exit_code, state.error.empty() ? "" : ": ", state.error,
-         advice_about_end(state.exit_code, settings_.runtime));
+         advice_about_end(state.exit_code, settings_.runtime, has_own_kernel_));
   }
 }
 
@@ -239,6 +297,7 @@ Task<> Containers::remove_surely(std::string name) {
 
 Task<> Containers::remove(std::unique_ptr<Container> container) {
   container->agent.reset();  // it ends with its connection, and all that runs there with it
+  container->carried.reset();
   const bool in_time = co_await with_timeout(kRemoval, remove_surely(container->name));
   if (!in_time) log::warning("the engine has not removed {} yet", container->name);
   const auto remove_place = [&container] { container.reset(); };

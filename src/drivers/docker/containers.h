@@ -9,18 +9,18 @@
 
 #include "base/task_group.h"
 #include "drivers/docker/agent_client.h"
+#include "drivers/docker/carried_agent.h"
 #include "drivers/docker/engine.h"
 #include "drivers/docker/run_directory.h"
 #include "sandbox/spec.h"
 
 namespace belljar::docker {
 
-class AgentListener;
-
 // A container that runs, and our program in it.
 struct Container {
   std::string name;
   RunDirectory::Place place;
+  std::unique_ptr<CarriedAgent> carried = nullptr;  // if it has a kernel of its own
   std::shared_ptr<AgentClient> agent = nullptr;
 };
 
@@ -48,7 +48,7 @@ class Containers {
   ~Containers();
 
   // To be told before the first one is made.
-  void know_engine(const EngineVersion& version);
+  void know_engine(const EngineVersion& version, bool has_own_kernel);
 
   // What an image is. An id means the same for ever, unlike a name, so this need not be looked up
   // again for each container.
@@ -80,7 +80,12 @@ class Containers {
   Task<> make_of_image(const Container& container, const Image& image, json::object spec);
   Task<> remove_surely(std::string name);
   Task<std::vector<ContainerSummary>> list(std::string label);
-  Task<> wait_for_agent(Container& container, AgentListener& listener);
+  using Accept = std::function<Task<std::unique_ptr<AgentClient>>()>;
+  Task<> start(Container& container);
+  Task<> start_carried(Container& container);
+  Task<> wait_for_agent(Container& container, const Accept& accept);
+  Task<Fd> find_workspace(std::string name);
+  Task<> tell_end(std::string name, std::weak_ptr<AgentClient> agent);
 
   Engine& engine_;
   ContainerSettings settings_;
@@ -88,6 +93,7 @@ class Containers {
   std::string authority_;                                    // where the engine finds it
   std::map<std::string, std::vector<std::string>> volumes_;  // of images, by their ids
   bool is_podman_ = false;
+  bool has_own_kernel_ = false;  // of its runtime
   RunDirectory directory_;
   uint64_t next_ = 1;
   TaskGroup tasks_;

@@ -19,12 +19,13 @@ Task<> DockerDriver::get_ready() {
   EngineVersion version = co_await engine_.connect();
   const EngineInfo info = co_await engine_.info();
   check_runtime(version, info, runtime_);
-  features_ = check_engine(version, info);
-  Isolation isolation = isolation_of(features_);
   const std::string runtime = runtime_.empty() ? info.default_runtime : runtime_;
+  const bool has_own_kernel = belljar::docker::has_own_kernel(info, runtime);
+  features_ = check_engine(version, info, has_own_kernel);
+  Isolation isolation = isolation_of(features_);
   isolation.boundary = fmt::format("{} {}, {}", version.product, version.version, runtime);
   isolation_ = std::make_shared<const Isolation>(std::move(isolation));
-  containers_.know_engine(version);
+  containers_.know_engine(version, has_own_kernel);
   version_ = std::move(version);
 }
 

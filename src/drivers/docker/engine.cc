@@ -182,6 +182,14 @@ Task<> Engine::start(std::string id) {
   if (answer.status != 204 && answer.status != kRunsAlready) refuse(answer, "start a container");
 }
 
+Task<Fd> Engine::attach(std::string id) {
+  EngineRequest request;
+  request.method = "POST";
+  request.target = versioned("/containers/" + check_container(id) +
+                             "/attach?stream=1&stdin=1&stdout=1&stderr=0");
+  co_return co_await http_->upgrade(std::move(request));
+}
+
 Task<ContainerState> Engine::inspect(std::string id) {
   co_return read_state(co_await inspect_whole(std::move(id)));
 }

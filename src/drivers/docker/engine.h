@@ -62,6 +62,11 @@ class Engine {
   Task<std::string> create(std::string name, json::object spec);
   Task<> start(std::string id);
 
+  // The stdin and stdout of a container that has not started yet, as one stream that does not
+  // block: what is written goes to its stdin, which ends with it; what is read has the heads of
+  // agent/stream_reader.h.
+  Task<Fd> attach(std::string id);
+
   Task<ContainerState> inspect(std::string id);      // Error{not_found}
   Task<json::object> inspect_whole(std::string id);  // as the engine says it
 

@@ -118,9 +118,25 @@ EngineVersion read_version(const json::object& answer) {
   return version;
 }
 
+namespace {
+
+// gVisor and Kata, by what is executed or by their name: engines say no more.
+bool has_own_kernel(std::string_view name, const json::object& runtime) {
+  const std::string path = text_at(runtime, "path");
+  const std::string type = text_at(runtime, "runtimeType");
+  const std::string words = fmt::format("{} {} {}", name, path.substr(path.rfind('/') + 1), type);
+  return words.find("runsc") != words.npos || words.find("kata") != words.npos;
+}
+
+}  // namespace
+
 EngineInfo read_info(const json::object& answer) {
   EngineInfo info;
   info.runtimes = keys(object_at(answer, "Runtimes"));
+  for (const std::string& name : info.runtimes) {
+    const json::object& runtime = object_at(object_at(answer, "Runtimes"), name);
+    if (has_own_kernel(name, runtime)) info.own_kernel_runtimes.push_back(name);
+  }
   info.default_runtime = text_at(answer, "DefaultRuntime");
   const std::string cgroup = text_at(answer, "CgroupVersion");
   info.cgroup_version = cgroup == "1" ? 1 : cgroup == "2" ? 2 : 0;
@@ -153,6 +169,15 @@ ImageDetails read_image(const json::object& answer) {
   image.env = texts(array_at(config, "Env"));
   image.volumes = keys(object_at(config, "Volumes"));
   return image;
+}
+
+std::string read_mount_source(const json::object& answer, std::string_view place) {
+  for (const json::value& value : array_at(answer, "Mounts")) {
+    const json::object* mount = value.if_object();
+    if (mount != nullptr && text_at(*mount, "Destination") == place)
+      return text_at(*mount, "Source");
+  }
+  return "";
 }
 
 ContainerState read_state(const json::object& answer) {

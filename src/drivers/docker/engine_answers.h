@@ -21,6 +21,7 @@ struct EngineVersion {
 
 struct EngineInfo {
   std::vector<std::string> runtimes;  // those it knows by name; Podman also names absent ones
+  std::vector<std::string> own_kernel_runtimes;  // of these: with which containers have a kernel
   std::string default_runtime;
   int cgroup_version = 0;  // 1, 2; 0 unknown
   bool has_seccomp = false;
@@ -44,6 +45,9 @@ struct ImageDetails {
   // unless something else is mounted there.
   std::vector<std::string> volumes;
 };
+
+// Where the host has what a container sees at `place`; "" if the engine does not say.
+std::string read_mount_source(const json::object& answer, std::string_view place);
 
 struct ContainerState {
   bool running = false;

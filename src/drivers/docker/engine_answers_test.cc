@@ -9,6 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 json::object object(std::string_view text) {
   return json::parse({text.data(), text.size()}).get_object();
@@ -59,6 +60,23 @@ TEST(EngineAnswers, DescribeTheEngine) {
   EXPECT_TRUE(info.has_seccomp && info.has_user_namespaces && !info.is_rootless);
   EXPECT_TRUE(info.limits_memory && info.limits_swap && info.limits_pids && info.limits_cpu);
   EXPECT_TRUE(read_info(object(R"({"SecurityOptions":["name=rootless"]})")).is_rootless);
+}
+
+TEST(EngineAnswers, TellRuntimesWithAKernelOfTheirOwn) {
+  const EngineInfo info = read_info(object(R"({"Runtimes":{
+      "runc":{"path":"runc"},"crun":{"path":"/opt/runsc/bin/crun"},"runsc":{"path":"/usr/bin/x"},
+      "sandboxed":{"path":"/usr/bin/runsc"},"io.containerd.kata.v2":{},"odd":7,
+      "vm":{"runtimeType":"io.containerd.kata.v2"}}})"));
+  EXPECT_THAT(info.own_kernel_runtimes,
+              UnorderedElementsAre("runsc", "sandboxed", "io.containerd.kata.v2", "vm"));
+}
+
+TEST(EngineAnswers, SayWhereAMountComesFrom) {
+  const json::object answer = object(
+      R"({"Mounts":[7,{"Destination":"/a","Source":"/x"},{"Destination":"/b","Source":"/y"}]})");
+  EXPECT_EQ(read_mount_source(answer, "/b"), "/y");
+  EXPECT_EQ(read_mount_source(answer, "/c"), "");
+  EXPECT_EQ(read_mount_source({}, "/b"), "");
 }
 
 TEST(EngineAnswers, CountWhatIsMissingAsNotThere) {

@@ -31,7 +31,15 @@ Feature limit(const char* name, bool holds, const char* what, const char* fix) {
           .fix = holds ? "" : fix};
 }
 
-Feature seccomp(const EngineInfo& info) {
+Feature seccomp(const EngineInfo& info, bool own_kernel) {
+  if (own_kernel) {
+    return {.name = "seccomp",
+            .group = "",
+            .state = State::enforced,
+            .need = Need::required,
+            .detail = "a filter of belljar's agent, before a kernel of the container's own",
+            .fix = ""};
+  }
   return {.name = "seccomp",
           .group = "",
           .state = info.has_seccomp ? State::enforced : State::missing,
@@ -158,16 +166,24 @@ Feature runc(const EngineVersion& version) {
 
 }  // namespace
 
-std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info) {
+bool has_own_kernel(const EngineInfo& info, const std::string& runtime) {
+  const auto& all = info.own_kernel_runtimes;
+  return std::find(all.begin(), all.end(), runtime) != all.end();
+}
+
+std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info,
+                                  bool own_kernel) {
+  Feature of_runc = runc(version);
+  if (own_kernel) of_runc.need = Need::convenience;  // it runs none of our containers
   return {linux_containers(info),
-          seccomp(info),
+          seccomp(info, own_kernel),
           limit("memory-limit", info.limits_memory, "memory", kCgroupFix),
           limit("swap", info.limits_swap, "swap", kSwapFix),
           limit("pids-limit", info.limits_pids, "processes and threads", kCgroupFix),
           limit("cpu-limit", info.limits_cpu, "processor time", kCgroupFix),
           user_namespace(info),
           cgroup_namespace(version, info),
-          runc(version)};
+          of_runc};
 }
 
 std::vector<std::string> feature_names() {

@@ -8,9 +8,13 @@
 
 namespace belljar::docker {
 
+// Whether containers that the runtime of that name runs have a kernel of their own.
+bool has_own_kernel(const EngineInfo& info, const std::string& runtime);
+
 // What an engine can enforce, as far as it says so itself: what the driver reports before it makes
-// a container, and refuses to work without.
-std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info);
+// a container, and refuses to work without. `own_kernel` as above.
+std::vector<Feature> check_engine(const EngineVersion& version, const EngineInfo& info,
+                                  bool own_kernel = false);
 
 // Every name and group that --require knows.
 std::vector<std::string> feature_names();

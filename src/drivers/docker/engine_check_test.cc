@@ -77,6 +77,19 @@ TEST(EngineCheck, DK05KnowsWhichVersionsOfRuncAreFixed) {
     EXPECT_EQ(runc_state(old), State::degraded) << old;
 }
 
+TEST(EngineCheck, KnowsRuntimesWithAKernelOfTheirOwn) {
+  EngineInfo info = good_info();
+  info.own_kernel_runtimes = {"runsc"};
+  EXPECT_TRUE(has_own_kernel(info, "runsc"));
+  EXPECT_FALSE(has_own_kernel(info, "runc"));
+  info.has_seccomp = false;
+  EngineVersion version;
+  version.runc = "1.0.0";
+  const auto features = check_engine(version, info, true);
+  EXPECT_EQ(find(features, "seccomp").state, Feature::State::enforced) << "by the agent";
+  EXPECT_EQ(find(features, "runc").need, Feature::Need::convenience) << "it is not used";
+}
+
 TEST(EngineCheck, HasNamesAndGroupsThatCanBeRequired) {
   EXPECT_THAT(feature_names(), ElementsAre("linux-containers", "seccomp", "memory-limit", "limits",
                                            "swap", "pids-limit", "cpu-limit", "user-namespace",

@@ -1,8 +1,10 @@
 #include "drivers/docker/engine_http.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "base/connect.h"
 #include "base/error.h"
 #include "base/posix.h"
+#include "drivers/docker/engine_answers.h"
 #include "net/connection.h"
 #include "net/http_response_parser.h"
 #include "net/tls.h"
@@ -20,6 +23,7 @@ namespace {
 using boost::system::system_error;
 
 constexpr size_t kPiece = 64u << 10;
+constexpr size_t kLongestHead = 16u << 10;
 constexpr auto kConnect = std::chrono::seconds{10};
 
 std::string advice(int error, const EngineAddress& address) {
@@ -45,11 +49,15 @@ std::string advice(int error, const EngineAddress& address) {
        to_string(address), fault.code().message());
 }
 
-std::string head_of(const EngineRequest& request, const EngineAddress& address) {
+enum class After { close, upgrade };
+
+std::string head_of(const EngineRequest& request, const EngineAddress& address,
+                    After after = After::close) {
   std::string head = fmt::format(
       "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: belljar\r\nAccept-Encoding: "
-      "identity\r\nConnection: close\r\n",
-      request.method, request.target, address.url ? net::authority(*address.url) : "engine");
+      "identity\r\nConnection: {}\r\n",
+      request.method, request.target, address.url ? net::authority(*address.url) : "engine",
+      after == After::upgrade ? "Upgrade\r\nUpgrade: tcp" : "close");
   if (!request.registry_auth.empty())
     head += fmt::format("X-Registry-Auth: {}\r\n", request.registry_auth);
   if (!request.body.empty()) head += "Content-Type: application/json\r\n";
@@ -169,6 +177,74 @@ Task<EngineAnswer> EngineHttp::exchange(const EngineRequest& request, const Engi
     fail_broken(fault, address_);
   }
   co_return answer;
+}
+
+Task<Fd> EngineHttp::connect_plainly() {
+  if (address_.url) {
+    fail(Code::unavailable,
+         "containers with a kernel of their own are reached through the engine's unix socket only: "
+         "set docker-host to unix://… in place of {}",
+         to_string(address_));
+  }
+  if (dialer_) {
+    EngineDialer::Dialed dialed = co_await dialer_->dial();
+    if (dialed.error != 0) fail_to_connect(dialed.error, address_);
+    co_return std::move(dialed.connection);
+  }
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (address_.socket.size() >= sizeof name.sun_path) fail_to_connect(ENAMETOOLONG, address_);
+  address_.socket.copy(name.sun_path, sizeof name.sun_path - 1);
+  Fd socket{sys(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "make a socket")};
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
+    fail_to_connect(errno, address_);
+  co_return socket;
+}
+
+namespace {
+
+// The head of an answer. Looks at what has come before it takes it: behind the head is what is not
+// ours to read.
+Task<std::string> read_head(asio::posix::stream_descriptor& socket) {
+  constexpr std::string_view kEnd = "\r\n\r\n";
+  std::string head;
+  while (head.size() < kLongestHead && head.find(kEnd) == head.npos) {
+    co_await socket.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    char bytes[4096];
+    const ssize_t count = ::recv(socket.native_handle(), bytes, sizeof bytes, MSG_PEEK);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) break;
+    const size_t before = head.size();
+    head.append(bytes, static_cast<size_t>(count));
+    const size_t end = head.find(kEnd);
+    if (end != head.npos) head.resize(end + kEnd.size());
+    sys(::recv(socket.native_handle(), bytes, head.size() - before, 0), "read an answer");
+  }
+  co_return head;
+}
+
+}  // namespace
+
+Task<Fd> EngineHttp::exchange_for_connection(const EngineRequest& request) {
+  Fd connection = co_await connect_plainly();
+  asio::posix::stream_descriptor socket{co_await asio::this_coro::executor, connection.release()};
+  const std::string question = head_of(request, address_, After::upgrade);
+  const ssize_t sent =
+      sys(::send(socket.native_handle(), question.data(), question.size(), MSG_NOSIGNAL),
+          "speak to the container engine");
+  if (static_cast<size_t>(sent) != question.size()) fail_to_connect(EAGAIN, address_);
+  const std::string head = co_await read_head(socket);
+  if (!head.starts_with("HTTP/1.1 101 ")) {
+    fail(Code::unavailable, "the container engine did not connect belljar with a container: {}",
+         one_line(head.substr(0, head.find('\r')), 100));
+  }
+  co_return Fd{socket.release()};
+}
+
+Task<Fd> EngineHttp::upgrade(EngineRequest request) {
+  auto connection = co_await with_timeout(request.limit, exchange_for_connection(request));
+  if (!connection) fail_to_connect(ETIMEDOUT, address_);
+  co_return std::move(*connection);
 }
 
 Task<EngineAnswer> EngineHttp::ask(EngineRequest request) {

@@ -54,7 +54,13 @@ class EngineHttp {
   Task<EngineAnswer> ask(EngineRequest request);
   Task<EngineAnswer> ask(EngineRequest request, EngineSink sink);
 
+  // The connection itself, once the engine has agreed to speak something else on it; it does not
+  // block. Not to be had with TLS.
+  Task<Fd> upgrade(EngineRequest request);
+
  private:
+  Task<Fd> connect_plainly();
+  Task<Fd> exchange_for_connection(const EngineRequest& request);
   Task<std::unique_ptr<net::Stream>> connect();
   Task<std::unique_ptr<net::Stream>> connect_tcp();
   Task<std::unique_ptr<net::Stream>> connect_by_process();

@@ -1,9 +1,11 @@
 #include "drivers/docker/engine.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/testing.h"
 #include "drivers/docker/testing.h"
 #include "net/test_server.h"
@@ -131,6 +133,32 @@ TEST(Engine, EncodesAnImageAsOneSegment) {
   EXPECT_EQ(run(inspect_image(engine, "localhost:5000/a/b:1")), std::nullopt);
   EXPECT_EQ(fake.requests().back().line,
             "GET /v1.41/images/localhost%3A5000%2Fa%2Fb%3A1/json HTTP/1.1");
+}
+
+Task<std::string> attach(Engine& engine) {
+  co_await engine.connect();
+  const Fd stream = co_await engine.attach("abc");
+  const auto read = [&stream] {
+    ::fcntl(stream.get(), F_SETFL, 0);
+    return read_to_end(stream.get(), "the stream", 100);
+  };
+  co_return co_await run_blocking(read);
+}
+
+TEST(Engine, HandsOverTheStreamOfAContainerAndNothingOfItsOwn) {
+  const FakeEngine fake{
+      engine_that_answers("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\n\r\nwhat it says")};
+  Engine engine{fake.address()};
+  EXPECT_EQ(run(attach(engine)), "what it says");
+  EXPECT_EQ(fake.requests().back().line,
+            "POST /v1.41/containers/abc/attach?stream=1&stdin=1&stdout=1&stderr=0 HTTP/1.1");
+}
+
+TEST(Engine, SaysThatAContainerHasNoStream) {
+  const FakeEngine fake{engine_that_answers(http_answer(404, "{}"))};
+  Engine engine{fake.address()};
+  EXPECT_THAT(failure_of([&] { run(attach(engine)); }, Code::unavailable),
+              HasSubstr("HTTP/1.1 404"));
 }
 
 TEST(Engine, RepeatsWhyItWasRefusedInOneLine) {

@@ -46,8 +46,10 @@ DockerSandbox::~DockerSandbox() {
 std::shared_ptr<AgentClient> DockerSandbox::agent() const {
   if (!container_) fail(Code::not_found, "the sandbox was stopped");
   if (!container_->agent->alive()) {
-    fail(Code::not_found,
-         "the sandbox's container has ended: the engine was stopped, or somebody removed it");
+    fail(
+        Code::not_found,
+        "the sandbox's container has ended: the engine was stopped, or somebody removed it, or its "
+        "memory ran out");
   }
   return container_->agent;
 }
