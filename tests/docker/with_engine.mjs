@@ -12,6 +12,7 @@
 // and with Docker
 //   BELLJAR_TEST_DOCKER_TLS       tcp://127.0.0.1:PORT, where it also listens
 //   BELLJAR_TEST_DOCKER_CERTS     a directory with the certificates for that
+//   BELLJAR_TEST_DOCKER_OWN_KERNEL  the name of a runtime with which containers have a kernel of their own, if it is installed
 // Status 77 if the engine is not installed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,6 +55,7 @@ async function prepare() {
     BELLJAR_TEST_DOCKER_PID: String(engine.daemon.child.pid),
     BELLJAR_TEST_DOCKER_TLS: engine.address ?? '',
     BELLJAR_TEST_DOCKER_CERTS: engine.certificates ?? '',
+    BELLJAR_TEST_DOCKER_OWN_KERNEL: kind === 'docker' && isInstalled('runsc') ? 'runsc' : '',
   };
 }
 
