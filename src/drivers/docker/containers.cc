@@ -21,7 +21,7 @@ using std::chrono::seconds;
 constexpr seconds kCreation{120};  // pulling is not part of it
 constexpr seconds kLookAgain{1};   // whether a container whose agent is silent still runs
 constexpr milliseconds kBetweenLooks{50};
-constexpr int kLooksAtEnd = 60;  // until the engine has noticed
+constexpr int kLooksAtEnd = 40;  // until the engine has noticed
 constexpr seconds kRemoval{60};
 constexpr int kRemovals = 5;
 constexpr size_t kMostImages = 256;
@@ -247,6 +247,12 @@ Task<Fd> Containers::find_workspace(std::string name) {
   co_return Fd{path.empty() ? -1 : ::open(path.c_str(), kFlags)};
 }
 
+namespace {
+
+constexpr int kKilled = 128 + 9;
+
+}  // namespace
+
 // Where memory is short, such a kernel is killed with all that runs on it: only the engine has seen
 // why.
 Task<> Containers::tell_end(std::string name, std::weak_ptr<AgentClient> agent) {
@@ -258,6 +264,9 @@ Task<> Containers::tell_end(std::string name, std::weak_ptr<AgentClient> agent) 
       state = co_await engine_.inspect(name);
     }
     out_of_memory = state.out_of_memory;
+    // The engine is told of it beside the end, and forgets what comes after that.
+    if (!out_of_memory && state.exit_code == kKilled)
+      out_of_memory = co_await engine_.saw_out_of_memory(name);
   } catch (const Error& e) {
     log::debug("it is not known how {} has ended: {}", name, e.what());
   }

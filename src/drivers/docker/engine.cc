@@ -1,6 +1,7 @@
 #include "drivers/docker/engine.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -196,6 +197,21 @@ Task<ContainerState> Engine::inspect(std::string id) {
 
 Task<json::object> Engine::inspect_whole(std::string id) {
   co_return co_await get("/containers/" + check_container(id) + "/json", "inspect a container");
+}
+
+Task<bool> Engine::saw_out_of_memory(std::string id) {
+  check_container(id);
+  json::object filters;
+  filters["container"] = json::array{json::string{id}};
+  filters["event"] = json::array{"oom"};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  EngineRequest request;
+  request.target = versioned(fmt::format("/events?since={}&until={}&filters={}", seconds - 10,
+                                         seconds + 1, segment(json::serialize(filters))));
+  const EngineAnswer answer = co_await http_->ask(std::move(request));
+  if (answer.status != 200) refuse(answer, "tell what happened");
+  co_return answer.body.find('{') != std::string::npos;
 }
 
 Task<std::vector<ContainerSummary>> Engine::list(std::string label) {

@@ -70,6 +70,10 @@ class Engine {
   Task<ContainerState> inspect(std::string id);      // Error{not_found}
   Task<json::object> inspect_whole(std::string id);  // as the engine says it
 
+  // Whether memory has run out in the container during the last seconds, or does in the next one:
+  // takes so long.
+  Task<bool> saw_out_of_memory(std::string id);
+
   // All that have this label ("belljar.run" or "belljar.run=7"), also those that do not run.
   Task<std::vector<ContainerSummary>> list(std::string label);
 

@@ -161,6 +161,22 @@ TEST(Engine, SaysThatAContainerHasNoStream) {
               HasSubstr("HTTP/1.1 404"));
 }
 
+Task<bool> see_memory(Engine& engine) {
+  co_await engine.connect();
+  co_return co_await engine.saw_out_of_memory("abc");
+}
+
+TEST(Engine, TellsWhetherMemoryRanOut) {
+  const FakeEngine fake{engine_that_answers(http_answer(200, R"({"Action":"oom"})"))};
+  Engine engine{fake.address()};
+  EXPECT_TRUE(run(see_memory(engine)));
+  EXPECT_THAT(fake.requests().back().line,
+              HasSubstr("%7B%22container%22%3A%5B%22abc%22%5D%2C%22event%22%3A%5B%22oom%22%5D%7D"));
+  const FakeEngine quiet{engine_that_answers(http_answer(200, ""))};
+  Engine other{quiet.address()};
+  EXPECT_FALSE(run(see_memory(other)));
+}
+
 TEST(Engine, RepeatsWhyItWasRefusedInOneLine) {
   const FakeEngine fake{
       engine_that_answers(http_answer(500, R"({"message":"runc create failed:\n\u001b[31mno"})"))};
