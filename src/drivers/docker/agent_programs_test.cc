@@ -90,9 +90,13 @@ Task<> show_surroundings(AgentUnderTest& subject, AgentClient& client) {
   EXPECT_EQ(end.status, 0);
   EXPECT_FALSE(end.out_of_memory);
   EXPECT_GT(end.max_rss, 100u << 10);
-  EXPECT_EQ(co_await program->rest(), subject.workspace() +
-                                          "\nargument blue\n4\n0\n0022\n1\n0\n900\n"
-                                          "SigBlk:\t0000000000000000\nup\nmore\n");
+  std::string said = co_await program->rest();
+  const size_t errors = said.find("up\n");  // which, if they are carried, may come at any time
+  EXPECT_NE(errors, said.npos) << said;
+  if (errors != said.npos) said.erase(errors, 3);
+  EXPECT_EQ(said, subject.workspace() +
+                      "\nargument blue\n4\n0\n0022\n1\n0\n900\n"
+                      "SigBlk:\t0000000000000000\nmore\n");
 }
 
 TEST_P(AgentPrograms, HaveWhatTheyWereGivenAndNothingElse) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -233,6 +234,10 @@ Task<> Containers::start_carried(Container& container) {
       std::make_unique<CarriedAgent>(executor, std::move(attached), std::move(host));
   const Accept accept = [&container] { return container.carried->accept(); };
   co_await wait_for_agent(container, accept);
+  // The agent has made something there. If that is not to be seen, what was opened is another
+  // directory: the engine's mounts are not belljar's.
+  Fd& workspace = container.agent->hello().workspace;
+  if (workspace && ::faccessat(workspace.get(), "package.json", F_OK, 0) != 0) workspace.reset();
   const std::weak_ptr<AgentClient> agent = container.agent;
   container.carried->on_end([this, name = container.name, agent] {
     tasks_.spawn("tell how a container has ended", tell_end(name, agent));

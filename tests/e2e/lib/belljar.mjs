@@ -24,8 +24,9 @@ export function environment(extra = {}) {
   // Registries of tests change what they say from one call to the next.
   const env = { BELLJAR_CONFIG: '/dev/null', BELLJAR_PACKAGES_MAX_AGE: '0', BELLJAR_NETWORK: 'none', BELLJAR_NODE_START: process.env.TEST_NODE_START ?? 'exec' }; // tests contact nobody
   // The same tests for the docker driver: where its engine listens, and an image with a Node.js.
-  const { TEST_DOCKER: engine, TEST_DOCKER_IMAGE: image } = process.env;
+  const { TEST_DOCKER: engine, TEST_DOCKER_IMAGE: image, TEST_DOCKER_RUNTIME: runtime } = process.env;
   if (engine) Object.assign(env, { BELLJAR_DRIVER: 'docker', BELLJAR_DOCKER_HOST: engine, BELLJAR_DOCKER_IMAGES: '*', BELLJAR_IMAGE: image });
+  if (engine && runtime) env.BELLJAR_DOCKER_RUNTIME = runtime;
   if (extra.BELLJAR_DATA_DIR === undefined) env.BELLJAR_PACKAGES_STORE = store;
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   return { ...env, ...extra };

@@ -32,7 +32,7 @@ struct FrameHead {
 
 constexpr uint32_t kMostData = 32 << 10;
 constexpr uint32_t kWindow = 128 << 10;  // bytes under way per channel and direction
-constexpr size_t kMostOpen = 256;        // channels with descriptors; others are refused
+constexpr size_t kMostOpen = 512;        // channels with descriptors; others are refused
 constexpr size_t kMostKnown = 4096;      // with those that were refused and have not ended yet
 
 // What stands for a descriptor. The words are those of whoever receives it.
