@@ -59,8 +59,14 @@ void CarriedAgent::work_when_ready() {
 void CarriedAgent::work() {
   if (carrier_->work()) return work_when_ready();
   carrier_.reset();  // closes the stream: the agent ends, if it has not yet
-  if (packets_.is_open()) held_.reset();
-  if (const auto handler = std::exchange(end_handler_, nullptr)) handler();
+  if (!end_handler_) return held_.reset();
+  const auto handler = std::exchange(end_handler_, nullptr);
+  handler();
+}
+
+void CarriedAgent::on_end(std::function<void()> handler) {
+  if (!carrier_) return handler();
+  end_handler_ = std::move(handler);
 }
 
 Task<std::unique_ptr<AgentClient>> CarriedAgent::accept() {

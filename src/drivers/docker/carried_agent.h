@@ -23,9 +23,10 @@ class CarriedAgent {
   // ever: the caller sets the time limit, and may call again.
   Task<std::unique_ptr<AgentClient>> accept();
 
-  // Called once, when the stream has ended: the container has, or is about to. The agent's client
-  // does not know it yet; the handler is to tell it (AgentClient::lose).
-  void on_end(std::function<void()> handler) { end_handler_ = std::move(handler); }
+  // Called once, when the stream has ended, also if it has already: the container has, or is about
+  // to. The agent's client does not know it then; the handler is to tell it (AgentClient::lose).
+  // Without a handler it sees the end of its connection.
+  void on_end(std::function<void()> handler);
 
  private:
   CarriedAgent(const asio::any_io_executor& executor, Fd attached, agent::Carrier::Host host,

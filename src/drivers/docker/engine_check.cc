@@ -197,6 +197,11 @@ std::vector<std::string> feature_names() {
 }
 
 void check_runtime(const EngineVersion& version, const EngineInfo& info, const std::string& name) {
+  const bool own_kernel = has_own_kernel(info, name.empty() ? info.default_runtime : name);
+  if (own_kernel && version.product == "Podman")
+    fail(Code::unavailable,
+         "belljar knows how to use containers with a kernel of their own with Docker only: choose "
+         "another runtime in Podman's containers.conf");
   if (name.empty() || name == info.default_runtime) return;
   const auto& runtimes = info.runtimes;
   if (std::find(runtimes.begin(), runtimes.end(), name) == runtimes.end())

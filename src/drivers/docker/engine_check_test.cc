@@ -82,6 +82,11 @@ TEST(EngineCheck, KnowsRuntimesWithAKernelOfTheirOwn) {
   info.own_kernel_runtimes = {"runsc"};
   EXPECT_TRUE(has_own_kernel(info, "runsc"));
   EXPECT_FALSE(has_own_kernel(info, "runc"));
+  EngineVersion podman;
+  podman.product = "Podman";
+  info.default_runtime = "runsc";
+  EXPECT_THROW(check_runtime(podman, info, ""), Error);
+  EXPECT_NO_THROW(check_runtime({}, info, ""));
   info.has_seccomp = false;
   EngineVersion version;
   version.runc = "1.0.0";
