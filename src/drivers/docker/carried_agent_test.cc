@@ -5,7 +5,6 @@
 
 #include "base/posix.h"
 #include "base/testing.h"
-#include "drivers/docker/agent/frame.h"
 
 namespace belljar::docker {
 namespace {

@@ -200,6 +200,7 @@ bool Carrier::deliver() {
   if (incoming_.empty()) return true;
   const Incoming& packet = incoming_.front();
   std::vector<int> fds;
+  fds.reserve(packet.fds.size());
   for (const Fd& fd : packet.fds) fds.push_back(fd.get());
   const int error = send_packet(ends_.packets.get(), packet.bytes.data(), packet.bytes.size(), fds);
   if (is_passing(error)) return true;
