@@ -16,7 +16,7 @@ using boost::asio::ip::address;
 
 std::optional<address> read_address(const std::string& text) {
   boost::system::error_code error;
-  const address read = boost::asio::ip::make_address(text, error);
+  address read = boost::asio::ip::make_address(text, error);
   if (error) return std::nullopt;
   if (!read.is_v6() || !read.to_v6().is_v4_mapped()) return read;
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, read.to_v6());
