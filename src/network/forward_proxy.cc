@@ -2,12 +2,11 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
 
+#include "net/read_head.h"
 #include "network/accept.h"
 #include "network/http_refusal.h"
 
@@ -23,30 +22,6 @@ constexpr seconds kHeadLimit{30};
 // How long a program that was refused may take to read why.
 constexpr seconds kLastWords{2};
 constexpr std::string_view kConnected = "HTTP/1.1 200 Connection established\r\n\r\n";
-
-// The head of a request and not a byte of what follows, which others read from the socket itself.
-// "" if the program has left.
-Task<std::string> read_head(Socket& socket) {
-  constexpr std::string_view kEnd = "\r\n\r\n";
-  const int fd = socket.native_handle();
-  std::string head;
-  std::array<char, kMaxHead> buffer;
-  while (head.size() < kMaxHead) {
-    co_await socket.async_wait(Socket::wait_read, asio::use_awaitable);
-    const size_t before = head.size();
-    const ssize_t seen = ::recv(fd, buffer.data(), kMaxHead - before, MSG_PEEK | MSG_DONTWAIT);
-    if (seen < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (seen <= 0) co_return std::string{};
-    head.append(buffer.data(), static_cast<size_t>(seen));
-    const size_t end = head.find(kEnd, before - std::min(before, kEnd.size() - 1));
-    if (end != std::string::npos) head.resize(end + kEnd.size());
-    const size_t taken = head.size() - before;
-    if (::recv(fd, buffer.data(), taken, MSG_DONTWAIT) != static_cast<ssize_t>(taken))
-      co_return std::string{};
-    if (end != std::string::npos) co_return head;
-  }
-  fail(Code::invalid, "the head of the request has more than {} bytes", kMaxHead);
-}
 
 Task<> write_all(Socket& socket, std::string_view text) {
   auto writing = asio::async_write(socket, asio::buffer(text), asio::use_awaitable);
@@ -98,7 +73,7 @@ Task<> ForwardProxy::serve(Fd socket) {
   Socket program{co_await asio::this_coro::executor, socket.release()};
   std::string refusal;
   try {
-    auto head = co_await with_timeout(kHeadLimit, read_head(program));
+    auto head = co_await with_timeout(kHeadLimit, net::read_head(program, kMaxHead));
     if (!head || head->empty()) co_return;
     co_await carry(program, std::move(*head));
     co_return;

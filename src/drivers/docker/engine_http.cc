@@ -15,6 +15,7 @@
 #include "drivers/docker/engine_answers.h"
 #include "net/connection.h"
 #include "net/http_response_parser.h"
+#include "net/read_head.h"
 #include "net/tls.h"
 
 namespace belljar::docker {
@@ -201,30 +202,6 @@ Task<Fd> EngineHttp::connect_plainly() {
   co_return socket;
 }
 
-namespace {
-
-// The head of an answer. Looks at what has come before it takes it: behind the head is what is not
-// ours to read.
-Task<std::string> read_head(asio::posix::stream_descriptor& socket) {
-  constexpr std::string_view kEnd = "\r\n\r\n";
-  std::string head;
-  while (head.size() < kLongestHead && head.find(kEnd) == head.npos) {
-    co_await socket.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    char bytes[4096];
-    const ssize_t count = ::recv(socket.native_handle(), bytes, sizeof bytes, MSG_PEEK);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (count <= 0) break;
-    const size_t before = head.size();
-    head.append(bytes, static_cast<size_t>(count));
-    const size_t end = head.find(kEnd);
-    if (end != head.npos) head.resize(end + kEnd.size());
-    sys(::recv(socket.native_handle(), bytes, head.size() - before, 0), "read an answer");
-  }
-  co_return head;
-}
-
-}  // namespace
-
 Task<Fd> EngineHttp::exchange_for_connection(const EngineRequest& request) {
   Fd connection = co_await connect_plainly();
   asio::posix::stream_descriptor socket{co_await asio::this_coro::executor, connection.release()};
@@ -233,10 +210,10 @@ Task<Fd> EngineHttp::exchange_for_connection(const EngineRequest& request) {
       sys(::send(socket.native_handle(), question.data(), question.size(), MSG_NOSIGNAL),
           "speak to the container engine");
   if (static_cast<size_t>(sent) != question.size()) fail_to_connect(EAGAIN, address_);
-  const std::string head = co_await read_head(socket);
+  const std::string head = co_await net::read_head(socket, kLongestHead);
   if (!head.starts_with("HTTP/1.1 101 ")) {
     fail(Code::unavailable, "the container engine did not connect belljar with a container: {}",
-         one_line(head.substr(0, head.find('\r')), 100));
+         head.empty() ? "it has hung up" : one_line(head.substr(0, head.find('\r')), 100));
   }
   co_return Fd{socket.release()};
 }
