@@ -6,11 +6,11 @@ import { number, quantile, summary, tableOf, timed } from './lib/numbers.mjs';
 import { makeSpawner } from './lib/others.mjs';
 import { RawClient } from './lib/raw.mjs';
 
-const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false }, runtime: { type: 'string', default: '' } } });
 const rounds = options.quick ? 8 : 30;
 const { BELLJAR_TEST_DOCKER: socket, BELLJAR_TEST_DOCKER_IMAGE: image } = process.env;
 const data = mkdtempSync('/var/tmp/belljar-bench-');
-const settings = { BELLJAR_DRIVER: 'docker', BELLJAR_DOCKER_HOST: `unix://${socket}`, BELLJAR_DOCKER_IMAGES: '*', BELLJAR_IMAGE: image, BELLJAR_DATA_DIR: data };
+const settings = { BELLJAR_DRIVER: 'docker', BELLJAR_DOCKER_HOST: `unix://${socket}`, BELLJAR_DOCKER_IMAGES: '*', BELLJAR_IMAGE: image, BELLJAR_DATA_DIR: data, ...(options.runtime && { BELLJAR_DOCKER_RUNTIME: options.runtime }) };
 const code = 'console.log("hello")';
 const sealed = ['--network', 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only', '--memory', '512m', '--pids-limit', '256', '--user', '1000'];
 
