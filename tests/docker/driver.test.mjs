@@ -8,6 +8,7 @@ import { connect } from '../e2e/lib/client.mjs';
 import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { call as ask, listOurs, must } from './lib/api.mjs';
+import { killsAWholeRun, sharesFiles } from './lib/behaviours.mjs';
 import { Docker } from './lib/engines.mjs';
 import { EngineInBetween, HostileRegistry, withRunc } from './lib/hostile.mjs';
 import { importImage } from './lib/image.mjs';
@@ -67,16 +68,7 @@ describe('tools', () => {
     assert.match(read.text, /kept/);
   });
 
-  test('kill a whole run, and leave the rest of the session alone', async (t) => {
-    const session = await client.session(t);
-    const hang = `import { spawn } from 'node:child_process';
-      spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3)'], { detached: true, stdio: 'ignore' }).unref();
-      setInterval(() => {}, 1e3);`;
-    const late = await session.call('run_js', { code: hang, timeoutMs: 1500 });
-    assert.equal(late.timedOut, true, late.text);
-    const left = await session.exec('for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; echo; done | grep -c SIG[T]ERM || true');
-    assert.match(left.text, /^0$/m, 'the child of the killed program still runs');
-  });
+  test('kill a whole run, and leave the rest of the session alone', async (t) => killsAWholeRun(await client.session(t)));
 
   test('publish a port', async (t) => {
     const port = await freePort();
@@ -86,12 +78,9 @@ describe('tools', () => {
   });
 
   test('share the files directory with its owner', async (t) => {
-    writeFileSync(`${files}/given.txt`, 'given');
     const sharing = await start({ FILES_DIR: files });
     t.after(() => sharing.close());
-    const result = await sharing.run('import fs from "node:fs"; fs.writeFileSync("files/made.txt", fs.readFileSync("files/given.txt", "utf8") + " and made")');
-    assert.ok(result.changes.some((line) => line.includes('made.txt')), result.text);
-    assert.equal(readFileSync(`${files}/made.txt`, 'utf8'), 'given and made');
+    await sharesFiles(sharing, files);
   });
 });
 

@@ -8,6 +8,7 @@ import { connect } from '../e2e/lib/client.mjs';
 import { freePort } from '../e2e/lib/ports.mjs';
 import { until } from '../e2e/lib/wait.mjs';
 import { listOurs, must } from './lib/api.mjs';
+import { killsAWholeRun, sharesFiles } from './lib/behaviours.mjs';
 
 const socket = process.env.BELLJAR_TEST_DOCKER;
 const runtime = process.env.BELLJAR_TEST_DOCKER_OWN_KERNEL;
@@ -57,16 +58,7 @@ describe('tools', () => {
     assert.match((await session.exec('cat files/given.txt')).text, /given/);
   });
 
-  test('kill a whole run, and leave the rest of the session alone', async (t) => {
-    const session = await client.session(t);
-    const hang = `import { spawn } from 'node:child_process';
-      spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3)'], { detached: true, stdio: 'ignore' }).unref();
-      setInterval(() => {}, 1e3);`;
-    const late = await session.call('run_js', { code: hang, timeoutMs: 1500 });
-    assert.equal(late.timedOut, true, late.text);
-    const left = await session.exec('for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; echo; done | grep -c SIG[T]ERM || true');
-    assert.match(left.text, /^0$/m, 'the child of the killed program still runs');
-  });
+  test('kill a whole run, and leave the rest of the session alone', async (t) => killsAWholeRun(await client.session(t)));
 
   test('publish a port', async (t) => {
     const port = await freePort();
@@ -79,12 +71,9 @@ describe('tools', () => {
     const files = `${data}/shared`;
     mkdirSync(files);
     chownSync(files, 1000, 1000);
-    writeFileSync(`${files}/given.txt`, 'given');
     const sharing = await start({ FILES_DIR: files });
     t.after(() => sharing.close());
-    const result = await sharing.run('import fs from "node:fs"; fs.writeFileSync("files/made.txt", fs.readFileSync("files/given.txt", "utf8") + " and made")');
-    assert.ok(result.changes.some((line) => line.includes('made.txt')), result.text);
-    assert.equal(readFileSync(`${files}/made.txt`, 'utf8'), 'given and made');
+    await sharesFiles(sharing, files);
   });
 });
 
